@@ -23,6 +23,8 @@ from mt_env.rules_options import (
     Option,
     Value,
     as_int,
+    check_deal,
+    largest_hand,
     near,
     value_to_text,
 )
@@ -116,7 +118,7 @@ class Rules:
         if self.set is not None:
             self._check_rounds(self.set)
             if self.hand_size is not None:
-                self._check_deal(self.set, self.hand_size, MIN_SEATS)
+                check_deal(self.set, self.hand_size, MIN_SEATS, self.engine_from)
         elif self.first_engine is not None:
             self._check_rounds(MAX_SET)
 
@@ -137,19 +139,6 @@ class Rules:
             )
         return self.rounds, first
 
-    def _check_deal(self, max_pip: int, hand_size: int, num_players: int) -> None:
-        most = largest_hand(max_pip, num_players, self.engine_from)
-        if hand_size > most:
-            tiles, engine = num_tiles(max_pip), int(self.engine_from == "set_aside")
-            aside = " and one for the engine set aside" if engine else ""
-            right = f"take hand_size up to {most}" if most >= 2 else "take fewer seats"
-            raise ValueError(
-                f"set={max_pip}, hand_size={hand_size}, num_players={num_players}, "
-                f"engine_from={self.engine_from!r}: {num_players} hands of {hand_size}{aside} need "
-                f"{num_players * hand_size + engine} tiles and the set has {tiles}; {right}, "
-                "or a larger set (R2.6)"
-            )
-
     def resolve(self, num_players: int, *, position_set: int | None = None) -> ResolvedRules:
         """Every option made concrete for a number of seats.
 
@@ -165,7 +154,7 @@ class Rules:
         num_players = _whole("num_players", num_players, MIN_SEATS, MAX_SEATS)
         if position_set is None:
             max_pip, hand_size = self._deal_for(num_players)
-            self._check_deal(max_pip, hand_size, num_players)
+            check_deal(max_pip, hand_size, num_players, self.engine_from)
             rounds, first_engine = self._check_rounds(max_pip)
         else:
             max_pip = _whole("position_set", position_set, MIN_SET, MAX_SET)
@@ -191,8 +180,8 @@ class Rules:
             given += f", hand_size={self.hand_size}" if self.hand_size is not None else ""
             raise ValueError(
                 f"num_players={num_players}{given}: the table {self.table!r} is for {min(table)} to "
-                f"{max(table)} seats; give both set and hand_size (for example set=18, hand_size=11) to play it with "
-                "another number (R2.1)"
+                f"{max(table)} seats; give both set and hand_size (for example set=18, hand_size=11) to play "
+                "it with another number (R2.1)"
             )
         if self.set is None:
             return pairs[0][0], pairs[0][1] if self.hand_size is None else self.hand_size
@@ -430,11 +419,6 @@ def load_rules(rules: str | os.PathLike[str] | Mapping[str, object] | Rules) -> 
         f"rules={rules!r}: must be a preset name ({', '.join(PRESETS)}), text such as "
         "'spruce;open_order=any', a path to a .yaml file, a mapping of options, or a Rules"
     )
-
-
-def largest_hand(max_pip: int, num_players: int, engine_from: str) -> int:
-    """Largest hand that can be dealt to every seat from the set, a set-aside engine left out (R2.6)."""
-    return (num_tiles(max_pip) - (engine_from == "set_aside")) // num_players
 
 
 def _build(base: Rules, changes: Mapping[str, object]) -> Rules:

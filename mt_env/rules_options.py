@@ -148,7 +148,7 @@ _ALL_OPTIONS: Final = (
     _choice("opening", "R4.1", "what a seat may lay in its first turn", {
         "chain": "as many tiles in a row as it likes, on its own train", "single": "an ordinary turn",
     }),
-    _choice("opening_double_binds", "R4.1", "whether a double at the end of an opening chain is open in lap 2", {
+    _choice("opening_double_binds", "R4.1", "whether a double at the end of an opening chain is open later", {
         False: "it binds nobody", True: "it must be covered",
     }),
     _choice("mexican_from", "R4.3", "first lap in which the Mexican Train may be begun", {
@@ -186,3 +186,23 @@ _ALL_OPTIONS: Final = (
 
 OPTIONS: Final[Mapping[str, Option]] = MappingProxyType({option.name: option for option in _ALL_OPTIONS})
 """Option name -> allowed values, clause and meaning, in field order. Docs and fuzzers derive from it."""
+
+
+def largest_hand(max_pip: int, num_players: int, engine_from: str) -> int:
+    """Largest hand that can be dealt to every seat from the set, a set-aside engine left out (R2.6)."""
+    return (num_tiles(max_pip) - (engine_from == "set_aside")) // num_players
+
+
+def check_deal(max_pip: int, hand_size: int, num_players: int, engine_from: str) -> None:
+    """Refuse hands that need more tiles than the set has, a set-aside engine counted (R2.6)."""
+    most = largest_hand(max_pip, num_players, engine_from)
+    if hand_size > most:
+        tiles, engine = num_tiles(max_pip), int(engine_from == "set_aside")
+        aside = " and one for the engine set aside" if engine else ""
+        right = f"take hand_size up to {most}" if most >= 2 else "take fewer seats"
+        raise ValueError(
+            f"set={max_pip}, hand_size={hand_size}, num_players={num_players}, "
+            f"engine_from={engine_from!r}: {num_players} hands of {hand_size}{aside} need "
+            f"{num_players * hand_size + engine} tiles and the set has {tiles}; {right}, "
+            "or a larger set (R2.6)"
+        )
