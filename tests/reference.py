@@ -4,7 +4,7 @@ It is written from the text of the rules alone and shares nothing with ``mt_env.
 difference between the two is a mistake in one of them. It knows tiles as ``(low, high)`` pairs, trains by
 their absolute index (seat 0.., the Mexican Train last) and actions as ``("play", tile, train)``,
 ``("draw",)`` and ``("pass",)``. Whenever a clause of the rules decides something it says so in
-``CLAUSES`` (reference_clauses). Where a reading had to be chosen, the comment says so.
+``CLAUSES`` (reference_clauses). It may import only ``mt_env.tiles`` and ``mt_env.rules``.
 """
 
 from __future__ import annotations
@@ -89,9 +89,9 @@ class Referee:
         """A round at its first turn. ``hands`` as dealt, ``boneyard`` in the order it will be drawn."""
         n = rules.num_players
         engine = rules.first_engine - round_index  # R2.3
+        check_deal(rules, engine, hands, boneyard)
         game = cls(rules, round_index, engine, hands, boneyard)
 
-        check_deal(rules, engine, hands, boneyard)
         if rules.engine_from == "set_aside":
             game.leader = round_index % n  # R2.5
             decided("R2.2 set_aside")
@@ -239,12 +239,10 @@ class Referee:
     def _id(self, action: Action) -> int:
         """The action's number, relative to the seat to move."""
         if action[0] != "play":
-            draw: int = self.rules.num_trains * self.rules.num_tiles
-            return draw + (action[0] == "pass")
+            return int(self.rules.num_trains * self.rules.num_tiles) + (action[0] == "pass")
         tile, train = action[1:]
         relative = train if train == self.mexican else (train - self.turn) % self.num_players
-        play: int = relative * self.rules.num_tiles + tile_id(*tile)
-        return play
+        return int(relative * self.rules.num_tiles) + tile_id(*tile)
 
     # ---- Actions -----------------------------------------------------------------------------------------
 
@@ -297,7 +295,7 @@ class Referee:
                 if is_double(tile):
                     decided("R5.7 opening double out")
                 self._end_turn()
-        elif train not in self.owes:  # nothing is owed for this tile
+        elif train not in self.owes:  # nothing is owed for this tile: not a double, or a dead one that lifts
             if cover:
                 decided("R5.4 cover ends turn")
             if is_double(tile):
