@@ -239,7 +239,7 @@ class Referee:
     def _id(self, action: Action) -> int:
         """The action's number, relative to the seat to move."""
         if action[0] != "play":
-            return int(self.rules.num_trains * self.rules.num_tiles) + (action[0] == "pass")
+            return int(self.rules.num_trains * self.rules.num_tiles + (action[0] == "pass"))
         tile, train = action[1:]
         relative = train if train == self.mexican else (train - self.turn) % self.num_players
         return int(relative * self.rules.num_tiles) + tile_id(*tile)
