@@ -30,8 +30,8 @@ setup: $(VENV)/.stamp-dev ## venv + the package (editable) + what `make check` n
 setup-learn: $(VENV)/.stamp-learn ## venv + the package (editable) + torch, stable-baselines3
 
 $(VENV)/.stamp-venv:
-	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "Python 3.11 or newer is needed, PYTHON=$(PYTHON) is %d.%d" % v[:2])'
-	test -x $(PY) || $(PYTHON) -m venv "$(VENV)"
+	@"$(PYTHON)" -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and "Python 3.11 or newer is needed, %s is %d.%d: make ... PYTHON=python3.12" % ((sys.executable,) + v[:2]))'
+	test -x $(PY) || "$(PYTHON)" -m venv "$(VENV)"
 	$(PY) -m pip install --upgrade pip
 	@touch "$@"
 
