@@ -16,7 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("tiles", "rules", "actions"),
     ("core",),
-    ("rng", "game", "notation", "view", "observation", "candidates", "rewards"),
+    (
+        *("game", "state", "rng", "events", "explain", "infostate", "invariants", "serial"),
+        *("notation", "view", "observation", "candidates", "rewards"),
+    ),
     ("bots",),
     ("search",),
     ("env", "solo", "vector", "arena", "render"),
