@@ -330,7 +330,8 @@ def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, divide: Any, others_on
 
 
 @kernel
-def _encode(s: Any, r: Any, seat: Any, out: Any, divide: Any) -> Any:
+def encode(s: Any, r: Any, seat: Any, out: Any, divide: Any) -> Any:
+    """`encode_f32` where ``divide``, else `encode_u8`: for kernels that serve both dtypes."""
     tiles = np.int64(r["num_tiles"])
     out[:] = 0
     _put_set(out, 0, s["hands"][seat])
@@ -345,13 +346,13 @@ def encode_f32(s: Any, r: Any, seat: Any, out: Any) -> Any:
 
     Every entry is written. ``r["match"]`` says whether the fields of a match are there.
     """
-    return _encode(s, r, seat, out, True)
+    return encode(s, r, seat, out, True)
 
 
 @kernel
 def encode_u8(s: Any, r: Any, seat: Any, out: Any) -> Any:
     """Write what ``seat`` sees into ``out``, uint8 counts ``[Encoding.size]``; returns that size."""
-    return _encode(s, r, seat, out, False)
+    return encode(s, r, seat, out, False)
 
 
 @kernel
