@@ -10,12 +10,18 @@ would change every deal.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
+
+Int: TypeAlias = Any
+"""A whole number in a kernel: Python's int or a NumPy integer, which compiled code treats alike."""
+
+Flag: TypeAlias = Any
+"""A truth value in a kernel: Python's bool or NumPy's."""
 
 WORDS: Final[int] = 3
 """Words of a bit set over all 190 tiles."""
@@ -79,17 +85,17 @@ def drop_lowest(x: Any) -> Any:
     return np.uint64(value & (value - 1))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _cttz(typingctx: Any, x: Any) -> Any:  # noqa: ARG001 -- numba's signature
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ARG001
+@intrinsic
+def _cttz(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), codegen
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _ctpop(typingctx: Any, x: Any) -> Any:  # noqa: ARG001
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:  # noqa: ARG001
+@intrinsic
+def _ctpop(typingctx: Any, x: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
 
     return types.int64(types.uint64), codegen
@@ -103,7 +109,7 @@ _UM1, _UM2, _UG = np.uint64(_M1), np.uint64(_M2), np.uint64(_GAMMA)
 @overload(ctz)
 def _ctz(x: Any) -> Any:
     def impl(x: Any) -> Any:
-        return _cttz(np.uint64(x))
+        return _cttz(np.uint64(x))  # type: ignore[call-arg]
 
     return impl
 
@@ -111,7 +117,7 @@ def _ctz(x: Any) -> Any:
 @overload(popcount)
 def _popcount(x: Any) -> Any:
     def impl(x: Any) -> Any:
-        return _ctpop(np.uint64(x))
+        return _ctpop(np.uint64(x))  # type: ignore[call-arg]
 
     return impl
 

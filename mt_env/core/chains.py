@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mt_env.core.bits import bit, ctz, drop_lowest, popcount
+from mt_env.core.bits import Int, bit, ctz, drop_lowest, popcount
 from mt_env.core.jit import kernel
 from mt_env.core.state import HIGH_OF, LOW_OF
 
@@ -32,12 +32,12 @@ NODES: Final[int] = 2
 
 
 @kernel
-def _edge(a: int, b: int) -> int:
+def _edge(a: Int, b: Int) -> Int:
     return b * (b + 1) // 2 + a if a <= b else a * (a + 1) // 2 + b
 
 
 @kernel
-def _choose(work: Any, left: int) -> int:
+def _choose(work: Any, left: Int) -> Int:
     """The neighbour to try next among the bits of ``left``: most tiles left, then the higher value."""
     best = -1
     best_degree = -1
@@ -54,7 +54,7 @@ def _choose(work: Any, left: int) -> int:
 
 
 @kernel
-def _keep(work: Any, depth: int, plan: Any) -> None:
+def _keep(work: Any, depth: Int, plan: Any) -> None:
     """Copy the tiles of the path into ``plan`` and note the first one."""
     plan[:] = _ZERO
     first = -1
@@ -74,13 +74,14 @@ def _keep(work: Any, depth: int, plan: Any) -> None:
 
 
 @kernel
-def longest_chain(hand: Any, start: int, budget: int, work: Any, plan: Any) -> int:
+def longest_chain(hand: Any, start: Int, budget: Int, blank: Int, work: Any, plan: Any) -> Int:
     """Length of the longest chain of ``hand`` from the value ``start``; the heavier one among equals.
 
     Args:
         hand: ``uint64[3]`` bit set of tiles; only read.
         start: value that the first tile must match.
         budget: most tiles tried; with enough of it the result is exact.
+        blank: pips that 0-0 counts.
         work: scratch, ``int64[WORK_SIZE]``; ``BEST_PIPS``, ``FIRST_TILE`` and ``NODES`` are results.
         plan: written, ``uint64[3]``: the tiles of the chain found.
 
@@ -120,7 +121,7 @@ def longest_chain(hand: Any, start: int, budget: int, work: Any, plan: Any) -> i
             if loop:
                 work[_ADJ + here] ^= 1 << here
                 length += 1
-                pips += 2 * here
+                pips += 2 * here if here > 0 else blank
             work[_LEFT + depth] = work[_ADJ + here]
             if length > best or (length == best and pips > best_pips):
                 best = length
@@ -146,7 +147,7 @@ def longest_chain(hand: Any, start: int, budget: int, work: Any, plan: Any) -> i
         if work[_LOOP + depth]:
             work[_ADJ + here] ^= 1 << here
             length -= 1
-            pips -= 2 * here
+            pips -= 2 * here if here > 0 else blank
         if depth == 0:
             break
         depth -= 1

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mt_env.core.bits import below, bit, stream
+from mt_env.core.bits import Flag, Int, below, bit, stream
 from mt_env.core.jit import kernel
 from mt_env.core.state import HIGH_OF, LOW_OF, NO_ROUND, NO_TILE, PLAYING, RANDOM_ENGINE
 
 
 @kernel
-def put_on_table(s: Any, tile: int) -> None:
+def put_on_table(s: Any, tile: Int) -> None:
     """Enter ``tile`` among the tiles on the table."""
     s["table"][tile >> 6] |= bit(tile & 63)
     low, high = LOW_OF[tile], HIGH_OF[tile]
@@ -22,27 +22,27 @@ def put_on_table(s: Any, tile: int) -> None:
 
 
 @kernel
-def give(s: Any, seat: int, tile: int) -> None:
+def give(s: Any, seat: Int, tile: Int) -> None:
     """Put ``tile`` into the hand of ``seat``."""
     s["hands"][seat, tile >> 6] |= bit(tile & 63)
     s["hand_sizes"][seat] += 1
 
 
 @kernel
-def take(s: Any, seat: int, tile: int) -> None:
+def take(s: Any, seat: Int, tile: Int) -> None:
     """Take ``tile``, which is there, out of the hand of ``seat``."""
     s["hands"][seat, tile >> 6] &= ~bit(tile & 63)
     s["hand_sizes"][seat] -= 1
 
 
 @kernel
-def holds(s: Any, seat: int, tile: int) -> bool:
+def holds(s: Any, seat: Int, tile: Int) -> Flag:
     """Whether ``tile`` is in the hand of ``seat``."""
     return (s["hands"][seat, tile >> 6] & bit(tile & 63)) != np.uint64(0)
 
 
 @kernel
-def draw_from_boneyard(s: Any) -> int:
+def draw_from_boneyard(s: Any) -> Int:
     """Take the next tile off the boneyard, which is not empty; returns its id."""
     size = np.int64(s["boneyard_size"]) - 1
     tile = np.int64(s["boneyard"][size])
@@ -52,7 +52,7 @@ def draw_from_boneyard(s: Any) -> int:
 
 
 @kernel
-def clear_round(s: Any, r: Any, round_index: int) -> None:
+def clear_round(s: Any, r: Any, round_index: Int) -> None:
     """Empty table: everything that belongs to one round, for round ``round_index`` (R2.3)."""
     n = np.int64(r["num_players"])
     engine = np.int64(r["first_engine"]) - round_index
@@ -91,7 +91,7 @@ def clear_round(s: Any, r: Any, round_index: int) -> None:
 
 
 @kernel
-def deal_round(s: Any, r: Any, round_index: int) -> None:
+def deal_round(s: Any, r: Any, round_index: Int) -> None:
     """Shuffle, deal and lay the engine of round ``round_index`` (R2.2 to R2.6).
 
     Depends on ``s["seed"]``, the rules and the round only: a round of a match and the single round with
@@ -140,7 +140,7 @@ def deal_round(s: Any, r: Any, round_index: int) -> None:
 
 
 @kernel
-def new_episode(s: Any, r: Any, seed: int) -> None:
+def new_episode(s: Any, r: Any, seed: Int) -> None:
     """Start the episode of ``seed`` (``uint64``): nothing played, round 0 or the single round dealt."""
     s["seed"] = seed
     s["totals"][:] = 0
@@ -152,7 +152,7 @@ def new_episode(s: Any, r: Any, seed: int) -> None:
     s["best_round"][:] = 0
     for seat in range(np.int64(r["num_players"])):
         s["best_round"][seat] = NO_ROUND
-    round_index = 0
+    round_index: Int = 0
     if r["match"] == 0:
         if r["engine"] == RANDOM_ENGINE:
             rng = np.empty(1, np.uint64)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from mt_env.core.bits import Int
 from mt_env.core.jit import kernel
 from mt_env.core.state import NO_TILE
 
 
 @kernel
-def hide(s: Any, seat: int) -> None:
+def hide(s: Any, seat: Int) -> None:
     """Erase from ``s`` everything hidden from ``seat``, in place.
 
     Gone are the other hands (their sizes stay), the order and content of the boneyard (its size stays),

@@ -18,7 +18,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 import numba
-from numba.core import config, event
+from numba.core import config as _config
+from numba.core import event
+
+config: Any = _config  # its settings are made at run time
+njit: Any = numba.njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -93,11 +97,11 @@ def kernel(fn: F) -> F:
     """
     options = {"nogil": True, "error_model": "numpy"}
     if CACHE is None:
-        return cast(F, numba.njit(**options)(fn))
+        return cast(F, njit(**options)(fn))
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE)  # read once, while the decorator runs
     try:
-        return cast(F, numba.njit(cache=True, **options)(fn))
+        return cast(F, njit(cache=True, **options)(fn))
     finally:
         config.CACHE_DIR = before
 
@@ -121,4 +125,4 @@ class _Notice(event.Listener):
         pass
 
 
-event.register("numba:compile", _Notice())
+event.register("numba:compile", _Notice())  # type: ignore[no-untyped-call]

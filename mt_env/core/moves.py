@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_env.core.bits import ctz, drop_lowest
+from mt_env.core.bits import Flag, Int, ctz, drop_lowest
 from mt_env.core.jit import kernel
 from mt_env.core.state import FITS, NO_TILE
 
@@ -18,14 +18,14 @@ _ZERO = np.uint64(0)
 
 
 @kernel
-def opening_turn(s: Any, r: Any) -> bool:
+def opening_turn(s: Any, r: Any) -> Flag:
     """Whether the seat to move is in an opening chain's turn (R4.1), begun or not."""
     return r["chain"] != 0 and s["lap"] == 1
 
 
 @kernel
-def normal_access(s: Any, r: Any, seat: int, lap: int) -> int:
-    """Trains on which ``seat`` may play with nothing open and nothing owed, bit by train (R3.1, R4.3 to R4.5).
+def normal_access(s: Any, r: Any, seat: Int, lap: Int) -> Int:
+    """Trains on which ``seat`` may play with no double open or owed, bit by train (R3.1, R4.3 to R4.5).
 
     ``lap`` is given apart from the record since the blocked test ignores the limits of lap 1 (R6.2).
     """
@@ -48,18 +48,18 @@ def normal_access(s: Any, r: Any, seat: int, lap: int) -> int:
 
 
 @kernel
-def open_access(s: Any, r: Any) -> int:
+def open_access(s: Any, r: Any) -> Int:
     """Trains of the open doubles that may be covered now, bit by train (R5.4, R5.5)."""
     if r["any_order"] == 0:
         return 1 << np.int64(s["open_trains"][0])
-    access = 0
+    access: Int = 0
     for i in range(np.int64(s["num_open"])):
         access |= 1 << np.int64(s["open_trains"][i])
     return access
 
 
 @kernel
-def access(s: Any, r: Any) -> int:
+def access(s: Any, r: Any) -> Int:
     """Trains on which the seat to move may play now, bit by train, whether it holds a fitting tile or not."""
     seat = np.int64(s["turn"])
     if opening_turn(s, r):
@@ -73,7 +73,7 @@ def access(s: Any, r: Any) -> int:
 
 
 @kernel
-def fits_any(s: Any, seat: int, trains: int) -> bool:
+def fits_any(s: Any, seat: Int, trains: Int) -> Flag:
     """Whether ``seat`` holds a tile for the end of one of ``trains`` (bit by train)."""
     hand = s["hands"][seat]
     for train in range(np.int64(s["num_players"]) + 1):
@@ -85,7 +85,7 @@ def fits_any(s: Any, seat: int, trains: int) -> bool:
 
 
 @kernel
-def may_draw(s: Any, r: Any) -> bool:
+def may_draw(s: Any, r: Any) -> Flag:
     """Whether a seat that cannot play draws now rather than passes (R3.3, R4.1)."""
     if s["boneyard_size"] == 0 or opening_turn(s, r):
         return False
@@ -95,8 +95,8 @@ def may_draw(s: Any, r: Any) -> bool:
 
 
 @kernel
-def legal_plays(s: Any, r: Any, out: Any) -> int:
-    """Write the ids of the legal plays into ``out`` (int array of at least ``MAX_LEGAL``); returns how many."""
+def legal_plays(s: Any, r: Any, out: Any) -> Int:
+    """Write the ids of the legal plays into ``out`` (``int64[MAX_LEGAL]``); returns how many."""
     n = np.int64(s["num_players"])
     tiles = np.int64(s["num_tiles"])
     seat = np.int64(s["turn"])
@@ -119,8 +119,8 @@ def legal_plays(s: Any, r: Any, out: Any) -> int:
 
 
 @kernel
-def legal_actions(s: Any, r: Any, out: Any) -> int:
-    """Write the legal action ids, ascending, into ``out``; returns how many. 0 only when nothing is to move."""
+def legal_actions(s: Any, r: Any, out: Any) -> Int:
+    """Write the legal action ids, ascending, into ``out``; returns how many, 0 only at the end."""
     if s["phase"] != 0:
         return 0
     count = legal_plays(s, r, out)
@@ -136,7 +136,7 @@ def legal_actions(s: Any, r: Any, out: Any) -> int:
 
 
 @kernel
-def play_train(s: Any, action: int) -> int:
+def play_train(s: Any, action: Int) -> Int:
     """Train (absolute) of the play ``action`` of the seat to move."""
     n = np.int64(s["num_players"])
     relative = action // np.int64(s["num_tiles"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mt_env.core.bits import Flag, Int
 from mt_env.core.deal import draw_from_boneyard, give, put_on_table, take
 from mt_env.core.jit import kernel
 from mt_env.core.moves import access, fits_any, opening_turn, play_train
@@ -14,7 +15,7 @@ from mt_env.core.state import BLOCKED, HIGH_OF, LOW_OF, NO_TILE, OUT, UNABLE_LEV
 
 
 @kernel
-def remove_train(trains: Any, count: int, train: int) -> int:
+def remove_train(trains: Any, count: Int, train: Int) -> Int:
     """Take ``train`` out of the first ``count`` entries of ``trains``, order kept; returns the new count."""
     kept = 0
     for i in range(count):
@@ -43,17 +44,14 @@ def lift_dead(s: Any, r: Any) -> None:
 
 
 @kernel
-def somebody_is_out(s: Any) -> bool:
+def somebody_is_out(s: Any) -> Flag:
     """Whether any hand is empty."""
-    for seat in range(np.int64(s["num_players"])):
-        if s["hand_sizes"][seat] == 0:
-            return True
-    return False
+    return s["hand_sizes"][: np.int64(s["num_players"])].min() == 0
 
 
 @kernel
 def end_turn(s: Any, r: Any) -> None:
-    """The turn of the seat to move is over: what it leaves, who is out, who follows, whether all is blocked."""
+    """The turn of the seat to move is over: what it leaves, who is out, who follows, is all blocked."""
     for i in range(np.int64(s["num_owed"])):  # R5.3: doubles of this turn that still end a train
         s["open_trains"][np.int64(s["num_open"])] = s["owed_trains"][i]
         s["num_open"] += 1
@@ -61,7 +59,7 @@ def end_turn(s: Any, r: Any) -> None:
     s["num_owed"] = 0
     s["drew"] = 0
     s["drawn"] = NO_TILE
-    following = np.int64(s["turn"]) + 1
+    following: Int = np.int64(s["turn"]) + 1
     if following == s["num_players"]:
         following = 0
     lap_ends = following == s["leader"]
@@ -83,7 +81,7 @@ def end_turn(s: Any, r: Any) -> None:
 
 
 @kernel
-def apply_play(s: Any, r: Any, train: int, tile: int) -> None:
+def apply_play(s: Any, r: Any, train: Int, tile: Int) -> None:
     """The seat to move lays ``tile`` on ``train`` (absolute)."""
     seat = np.int64(s["turn"])
     low, high = np.int64(LOW_OF[tile]), np.int64(HIGH_OF[tile])
@@ -121,7 +119,7 @@ def apply_play(s: Any, r: Any, train: int, tile: int) -> None:
 
 
 @kernel
-def note_unable(s: Any, trains: int, seat: int) -> None:
+def note_unable(s: Any, trains: Int, seat: Int) -> None:
     """Everybody has seen that ``seat`` holds no tile for the ends of ``trains`` (bit by train)."""
     for train in range(np.int64(s["num_players"]) + 1):
         if (trains >> train) & 1:
@@ -140,7 +138,7 @@ def apply_draw(s: Any, r: Any) -> None:
 
 
 @kernel
-def fade_unable(s: Any, seat: int) -> None:
+def fade_unable(s: Any, seat: Int) -> None:
     """``seat`` has kept a tile that nobody knows: what it was seen to lack is a little less sure."""
     for value in range(np.int64(s["max_pip"]) + 1):
         if s["unable"][seat, value] > 0:
@@ -151,7 +149,7 @@ def fade_unable(s: Any, seat: int) -> None:
 def apply_pass(s: Any, r: Any) -> None:
     """The seat to move passes (R3.4), or stops in its opening chain (R4.1)."""
     seat = np.int64(s["turn"])
-    if opening_turn(s, r) and s["lengths"][seat] > 0:  # a stop shows nothing: the seat may hold a fitting tile
+    if opening_turn(s, r) and s["lengths"][seat] > 0:  # a stop shows nothing about the hand
         end_turn(s, r)
         return
     trains = access(s, r)
@@ -167,7 +165,7 @@ def apply_pass(s: Any, r: Any) -> None:
 
 
 @kernel
-def apply_action(s: Any, r: Any, action: int) -> None:
+def apply_action(s: Any, r: Any, action: Int) -> None:
     """Apply a legal ``action`` id of the seat to move; ends the round where it ends (``phase`` tells)."""
     s["moves"] += 1
     if action == r["draw_id"]:

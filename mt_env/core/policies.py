@@ -11,10 +11,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mt_env.core.bits import below, bit, ctz, drop_lowest, popcount
+from mt_env.core.bits import Int, below, bit, ctz, drop_lowest, popcount
 from mt_env.core.chains import BEST_PIPS, FIRST_TILE, WORK_SIZE, longest_chain
 from mt_env.core.jit import kernel
-from mt_env.core.moves import access, fits_any, legal_actions, opening_turn, play_train
+from mt_env.core.moves import legal_actions, opening_turn, play_train
 from mt_env.core.state import FITS, HIGH_OF, LOW_OF, MAX_LEGAL
 
 RANDOM: Final[int] = 0
@@ -31,12 +31,15 @@ PLANNER_NODES: Final[int] = 400
 PLANNER_FAST_NODES: Final[int] = 30
 """Budget of a chain search of ``planner-fast``."""
 
-_CHAIN_TILE: Final[float] = 1.0
-_SPARE_TILE: Final[float] = 2.2
-_SPARE_PIP: Final[float] = 0.06
-_CHAIN_PIP: Final[float] = 0.03
-_BARE_DOUBLE: Final[float] = 1.5
-_OPEN_OWN: Final[float] = 1.0
+# What the planner's plays cost, in tiles of its own chain. Found by a random search over matches against
+# three heaviest (4 seats, D12, all presets); docs/arena.md has the resulting strength.
+_SPARE_TILE: Final[float] = 10.0
+_SPARE_PIP: Final[float] = 0.1
+_CHAIN_PIP: Final[float] = 0.005
+_MOBILE_TILE: Final[float] = 1.0
+_DOUBLE_LAID: Final[float] = 5.0
+_OWN_PLAY: Final[float] = 3.0
+_MARKER_LEFT: Final[float] = 9.0
 _ZERO = np.uint64(0)
 
 Scratch = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
@@ -49,9 +52,9 @@ def new_scratch() -> Scratch:
 
 
 @kernel
-def _pips_of(hand: Any, r: Any) -> int:
+def _pips_of(hand: Any, r: Any) -> Int:
     """Pips of a bit set of tiles, 0-0 as the rules count it."""
-    total = 0
+    total: Int = 0
     for word in range(3):
         left = hand[word]
         while left != _ZERO:
@@ -64,14 +67,14 @@ def _pips_of(hand: Any, r: Any) -> int:
 
 
 @kernel
-def _pips(tile: int, r: Any) -> int:
+def _pips(tile: Int, r: Any) -> Int:
     if tile == 0:
         return np.int64(r["double_blank"])
     return np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile])
 
 
 @kernel
-def heaviest_action(s: Any, r: Any, legal: Any, count: int) -> int:
+def heaviest_action(s: Any, r: Any, legal: Any, count: Int) -> Int:
     """The legal play with most pips, the first in id order among equals; a pass only if nothing else."""
     tiles = np.int64(s["num_tiles"])
     best = np.int64(legal[0])
@@ -88,28 +91,26 @@ def heaviest_action(s: Any, r: Any, legal: Any, count: int) -> int:
 
 
 @kernel
-def _double_is_bare(s: Any, r: Any, seat: int, train: int, value: int, rest: Any) -> bool:
-    """Whether the double of ``value`` on ``train`` would leave ``seat`` with no tile to lay after it."""
-    fits = FITS[value]
-    if (rest[0] & fits[0]) | (rest[1] & fits[1]) | (rest[2] & fits[2]):
-        return False
-    if r["on_double"] != 0:
-        return True
-    trains = access(s, r) & ~(1 << train)
-    for other in range(np.int64(s["num_players"]) + 1):
-        if (trains >> other) & 1:
-            fits = FITS[np.int64(s["ends"][other])]
-            if (rest[0] & fits[0]) | (rest[1] & fits[1]) | (rest[2] & fits[2]):
-                return False
-    return True
+def _mobile_tiles(s: Any, seat: Int, train: Int, new_end: Int, rest: Any) -> Int:
+    """Tiles of ``rest`` that fit an end open to ``seat`` once ``train`` shows ``new_end``."""
+    n = np.int64(s["num_players"])
+    first = second = third = _ZERO
+    for other in range(n + 1):
+        if other in (n, seat) or s["markers"][other] != 0:
+            fits = FITS[new_end if other == train else np.int64(s["ends"][other])]
+            first |= fits[0]
+            second |= fits[1]
+            third |= fits[2]
+    return popcount(rest[0] & first) + popcount(rest[1] & second) + popcount(rest[2] & third)
 
 
 @kernel
-def planner_action(s: Any, r: Any, legal: Any, count: int, budget: int, scratch: Any) -> int:
+def planner_action(s: Any, r: Any, legal: Any, count: Int, budget: Int, scratch: Any) -> Int:
     """The play that leaves the cheapest hand.
 
-    A hand costs its longest own chain (a tile each) and, dearer, the spare tiles outside it, both with
-    their pips. Laying a double that cannot be followed and leaving a marked own train alone cost extra.
+    A hand costs its longest own chain (one for each tile) and, much dearer, the spare tiles outside it,
+    both with their pips. Tiles that still fit an open end, a double got rid of and a play on its own train
+    are worth something; leaving its own train marked costs. In an opening chain it lays the longest chain.
     """
     work, sets, _ = scratch
     plan, other_plan, rest = sets[0], sets[1], sets[2]
@@ -117,16 +118,16 @@ def planner_action(s: Any, r: Any, legal: Any, count: int, budget: int, scratch:
     tiles = np.int64(s["num_tiles"])
     hand = s["hands"][seat]
     end = np.int64(s["ends"][seat])
-    longest = longest_chain(hand, end, budget, work, plan)
+    blank = np.int64(r["double_blank"])
+    longest = longest_chain(hand, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
-    opening = opening_turn(s, r)
-    if opening and longest > 0:
+    if opening_turn(s, r) and longest > 0:
         return first
     size = np.int64(s["hand_sizes"][seat])
     pips = _pips_of(hand, r)
     best = np.int64(legal[0])
-    cheapest = 1e18
+    cheapest = np.inf
     for i in range(count):
         action = np.int64(legal[i])
         if action >= r["draw_id"]:
@@ -134,28 +135,32 @@ def planner_action(s: Any, r: Any, legal: Any, count: int, budget: int, scratch:
         tile = action % tiles
         train = play_train(s, action)
         own = train == seat
-        if own and tile != first:
-            continue
         low, high = np.int64(LOW_OF[tile]), np.int64(HIGH_OF[tile])
+        laid = _pips(tile, r)
         rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]
         rest[tile >> 6] &= ~bit(tile & 63)
         in_plan = (plan[tile >> 6] & bit(tile & 63)) != _ZERO
-        if own:
+        if own and tile == first:
             chain = longest - 1
-            chain_pips = longest_pips - low - high
-        elif not in_plan:
+            chain_pips = longest_pips - laid
+        elif own or in_plan:
+            after = low + high - end if own else end
+            chain = longest_chain(rest, after, budget, blank, work, other_plan)
+            chain_pips = np.int64(work[BEST_PIPS])
+        else:
             chain = longest
             chain_pips = longest_pips
-        else:
-            chain = longest_chain(rest, end, budget, work, other_plan)
-            chain_pips = np.int64(work[BEST_PIPS])
         spare = size - 1 - chain
-        spare_pips = pips - _pips(tile, r) - chain_pips
-        cost = _CHAIN_TILE * chain + _SPARE_TILE * spare + _CHAIN_PIP * chain_pips + _SPARE_PIP * spare_pips
-        if low == high and _double_is_bare(s, r, seat, train, low, rest):
-            cost += _BARE_DOUBLE
-        if not own and s["markers"][seat] != 0 and chain > 0:
-            cost += _OPEN_OWN
+        spare_pips = pips - laid - chain_pips
+        cost = chain + _SPARE_TILE * spare + _CHAIN_PIP * chain_pips + _SPARE_PIP * spare_pips
+        new_end = low + high - np.int64(s["ends"][train])
+        cost -= _MOBILE_TILE * _mobile_tiles(s, seat, train, new_end, rest)
+        if low == high:
+            cost -= _DOUBLE_LAID
+        if own:
+            cost -= _OWN_PLAY
+        elif s["markers"][seat] != 0 and chain > 0:
+            cost += _MARKER_LEFT
         if cost < cheapest:
             cheapest = cost
             best = action
@@ -163,7 +168,7 @@ def planner_action(s: Any, r: Any, legal: Any, count: int, budget: int, scratch:
 
 
 @kernel
-def policy_action(s: Any, r: Any, kind: int, rng: Any, scratch: Any) -> int:
+def policy_action(s: Any, r: Any, kind: Int, rng: Any, scratch: Any) -> Int:
     """Action id that the policy ``kind`` (``RANDOM``, ``HEAVIEST``, ...) chooses for the seat to move.
 
     Args:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mt_env.core.bits import mix64, stream
+from mt_env.core.bits import Int, mix64, stream
 from mt_env.core.deal import new_episode
 from mt_env.core.jit import kernel
 from mt_env.core.play import apply_action
@@ -19,14 +19,14 @@ BOT_STREAM: Final[int] = 1 << 32
 
 
 @kernel
-def seed_bots(seed: int, n: int, rngs: Any) -> None:
+def seed_bots(seed: Int, n: Int, rngs: Any) -> None:
     """Set ``rngs`` (``uint64[n, 1]``) to the generators of the bots of the episode ``seed``."""
     for seat in range(n):
         rngs[seat, 0] = mix64(stream(seed, np.uint64(BOT_STREAM + seat)))
 
 
 @kernel
-def play_round(s: Any, r: Any, kinds: Any, rngs: Any, scratch: Any) -> int:
+def play_round(s: Any, r: Any, kinds: Any, rngs: Any, scratch: Any) -> Int:
     """Play the round of ``s`` to its end, seat i by policy ``kinds[i]``; returns the moves made."""
     moves = 0
     while s["phase"] == PLAYING:
@@ -38,8 +38,16 @@ def play_round(s: Any, r: Any, kinds: Any, rngs: Any, scratch: Any) -> int:
 
 @kernel
 def play_episodes(
-    states: Any, rules: Any, seeds: Any, kinds: Any, scratch: Any, points: Any, ranks: Any, shares: Any, ends: Any
-) -> int:
+    states: Any,
+    rules: Any,
+    seeds: Any,
+    kinds: Any,
+    scratch: Any,
+    points: Any,
+    ranks: Any,
+    shares: Any,
+    ends: Any,
+) -> Int:
     """Play one episode for each seed, from the deal to the end.
 
     Args:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_env.core.bits import ctz, drop_lowest
+from mt_env.core.bits import Flag, Int, ctz, drop_lowest
 from mt_env.core.deal import deal_round
 from mt_env.core.jit import kernel
 from mt_env.core.moves import fits_any, normal_access, open_access
@@ -16,9 +16,9 @@ _ZERO = np.uint64(0)
 
 
 @kernel
-def hand_points(s: Any, r: Any, seat: int) -> int:
+def hand_points(s: Any, r: Any, seat: Int) -> Int:
     """Pips left in the hand of ``seat``, 0-0 counted as ``double_blank`` (R6.3)."""
-    points = 0
+    points: Int = 0
     for word in range(3):
         left = s["hands"][seat, word]
         while left != _ZERO:
@@ -31,7 +31,7 @@ def hand_points(s: Any, r: Any, seat: int) -> int:
 
 
 @kernel
-def stuck(s: Any, r: Any) -> bool:
+def stuck(s: Any, r: Any) -> Flag:
     """R6.2 ``stuck``: nothing left to draw, and no seat would have a play if it were its turn now."""
     if s["boneyard_size"] > 0:
         return False
@@ -43,7 +43,7 @@ def stuck(s: Any, r: Any) -> bool:
 
 
 @kernel
-def end_round(s: Any, r: Any, how: int) -> None:
+def end_round(s: Any, r: Any, how: Int) -> None:
     """Score the round that has just ended (``how``: OUT or BLOCKED) and enter it in the totals."""
     s["how"] = how
     for seat in range(np.int64(s["num_players"])):
@@ -67,7 +67,7 @@ def next_round(s: Any, r: Any) -> None:
 
 
 @kernel
-def ahead(s: Any, r: Any, a: int, b: int) -> int:
+def ahead(s: Any, r: Any, a: Int, b: Int) -> Int:
     """1 if seat ``a`` stands before seat ``b``, -1 if behind, 0 if level (R7.1, R7.2).
 
     With no round finished everybody is level.

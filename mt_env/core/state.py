@@ -8,7 +8,7 @@ is no padding, so equal games are equal bytes. Trains are numbered by seat, the 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ _GAME_FIELDS: Final[tuple[tuple[str, type, tuple[int, ...], str], ...]] = (
     ("spare", np.uint8, (11,), "zero; brings the size to a multiple of 8"),
 )
 
-GAME_DTYPE: Final[np.dtype[np.void]] = np.dtype([(name, kind, shape) for name, kind, shape, _ in _GAME_FIELDS])
+GAME_DTYPE: Final[np.dtype[np.void]] = np.dtype([field[:3] for field in _GAME_FIELDS])
 """One game. ``GAME_DOC`` tells what each field means."""
 
 GAME_DOC: Final[dict[str, str]] = {name: text for name, _, _, text in _GAME_FIELDS}
@@ -126,11 +126,14 @@ RULES_DTYPE: Final[np.dtype[np.void]] = np.dtype([(name, kind) for name, kind, _
 RULES_DOC: Final[dict[str, str]] = {name: text for name, _, text in _RULES_FIELDS}
 """Meaning of each field of ``RULES_DTYPE``."""
 
+Records: TypeAlias = NDArray[np.void]
+"""Array of ``GAME_DTYPE`` or ``RULES_DTYPE`` records."""
+
 RANDOM_ENGINE: Final[int] = -1
 """``engine`` of ``RULES_DTYPE``: drawn evenly from the engines of a match."""
 
 
-def rules_record(rules: ResolvedRules, *, match: bool = False, engine: int = RANDOM_ENGINE) -> NDArray[np.void]:
+def rules_record(rules: ResolvedRules, *, match: bool = False, engine: int = RANDOM_ENGINE) -> Records:
     """The record of a rule set, shape ``(1,)`` of ``RULES_DTYPE``.
 
     Args:
