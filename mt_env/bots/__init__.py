@@ -1,0 +1,60 @@
+"""Bots: what one is, the compiled rule bots, and names for them.
+
+    from mt_env.bots import make_bot, register
+
+    class MyBot:
+        name = "my-bot"
+
+        def act(self, view, rng):
+            return view.legal_actions[0]
+
+    register("my-bot", MyBot)
+
+Rule bots: ``random`` takes any legal action; ``heaviest`` lays the tile with most pips; ``planner`` keeps its
+longest chain for its own train and gives spare tiles to the others (400 nodes a chain search);
+``planner-fast`` is the same with 30 nodes, for playouts.
+"""
+
+from __future__ import annotations
+
+from mt_env.bots.base import (
+    Bot,
+    BotError,
+    BotFunction,
+    BotLike,
+    FunctionBot,
+    ask_bot,
+    bot_name,
+    start_bot,
+)
+from mt_env.bots.registry import (
+    BotFactory,
+    bot_names,
+    make_bot,
+    register,
+    register_family,
+    resolve_bot,
+    seat_bots,
+)
+from mt_env.bots.rule_bots import KINDS, CompiledBot, compiled_kind
+
+__all__ = [
+    "KINDS",
+    "Bot",
+    "BotError",
+    "BotFactory",
+    "BotFunction",
+    "BotLike",
+    "CompiledBot",
+    "FunctionBot",
+    "ask_bot",
+    "bot_name",
+    "bot_names",
+    "compiled_kind",
+    "make_bot",
+    "register",
+    "register_family",
+    "resolve_bot",
+    "seat_bots",
+    "start_bot",
+]
