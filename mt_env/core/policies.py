@@ -52,7 +52,7 @@ def new_scratch() -> Scratch:
 
 
 @kernel
-def _pips_of(hand: Any, r: Any) -> Int:
+def pips_of_hand(hand: Any, r: Any) -> Int:
     """Pips of a bit set of tiles, 0-0 as the rules count it."""
     total: Int = 0
     for word in range(3):
@@ -67,7 +67,8 @@ def _pips_of(hand: Any, r: Any) -> Int:
 
 
 @kernel
-def _pips(tile: Int, r: Any) -> Int:
+def pips_of_tile(tile: Int, r: Any) -> Int:
+    """Pips of a tile in a hand, 0-0 as the rules count it."""
     if tile == 0:
         return np.int64(r["double_blank"])
     return np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile])
@@ -83,7 +84,7 @@ def heaviest_action(s: Any, r: Any, legal: Any, count: Int) -> Int:
         action = np.int64(legal[i])
         if action >= r["draw_id"]:
             continue
-        weight = _pips(action % tiles, r)
+        weight = pips_of_tile(action % tiles, r)
         if weight > most:
             most = weight
             best = action
@@ -91,7 +92,7 @@ def heaviest_action(s: Any, r: Any, legal: Any, count: Int) -> Int:
 
 
 @kernel
-def _mobile_tiles(s: Any, seat: Int, train: Int, new_end: Int, rest: Any) -> Int:
+def mobile_tiles(s: Any, seat: Int, train: Int, new_end: Int, rest: Any) -> Int:
     """Tiles of ``rest`` that fit an end open to ``seat`` once ``train`` shows ``new_end``."""
     n = np.int64(s["num_players"])
     first = second = third = _ZERO
@@ -125,7 +126,7 @@ def planner_action(s: Any, r: Any, legal: Any, count: Int, budget: Int, scratch:
     if opening_turn(s, r) and longest > 0:
         return first
     size = np.int64(s["hand_sizes"][seat])
-    pips = _pips_of(hand, r)
+    pips = pips_of_hand(hand, r)
     best = np.int64(legal[0])
     cheapest = np.inf
     for i in range(count):
@@ -136,7 +137,7 @@ def planner_action(s: Any, r: Any, legal: Any, count: Int, budget: Int, scratch:
         train = play_train(s, action)
         own = train == seat
         low, high = np.int64(LOW_OF[tile]), np.int64(HIGH_OF[tile])
-        laid = _pips(tile, r)
+        laid = pips_of_tile(tile, r)
         rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]
         rest[tile >> 6] &= ~bit(tile & 63)
         in_plan = (plan[tile >> 6] & bit(tile & 63)) != _ZERO
@@ -154,7 +155,7 @@ def planner_action(s: Any, r: Any, legal: Any, count: Int, budget: Int, scratch:
         spare_pips = pips - laid - chain_pips
         cost = chain + _SPARE_TILE * spare + _CHAIN_PIP * chain_pips + _SPARE_PIP * spare_pips
         new_end = low + high - np.int64(s["ends"][train])
-        cost -= _MOBILE_TILE * _mobile_tiles(s, seat, train, new_end, rest)
+        cost -= _MOBILE_TILE * mobile_tiles(s, seat, train, new_end, rest)
         if low == high:
             cost -= _DOUBLE_LAID
         if own:
