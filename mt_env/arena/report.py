@@ -1,0 +1,212 @@
+"""A tournament as text, JSON and tables. Nothing here depends on clock, machine or terminal."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from mt_env import __version__
+from mt_env.arena.match import RANK_UNIT, SHARE_UNIT, Clock, Failure
+from mt_env.arena.seating import rotations
+from mt_env.arena.stats import LEVEL, Estimate
+from mt_env.rng import mix
+
+if TYPE_CHECKING:
+    from mt_env.arena.tournament import Standing, TournamentResult
+
+FEW_DEALS: Final[int] = 30
+"""Below this many deals the table warns: intervals are then too narrow."""
+
+CSV_HEADER: Final = "deal,seed,seating,seat,bot,points,rank,win_share,rounds_out,rounds_blocked"
+
+
+def _cells(estimate: Estimate, digits: int, percent: bool = False, sign: bool = False) -> list[str]:
+    """``["58.1%", "[56.0%, 60.2%]"]``."""
+    estimate = estimate.scaled(100.0) if percent else estimate
+    unit = "%" if percent else ""
+
+    def number(x: float) -> str:
+        # A value that rounds to nothing bears no minus sign.
+        return f"{round(x, digits) + 0.0:{'+' if sign else ''}.{digits}f}{unit}"
+
+    if math.isnan(estimate.low):
+        return [number(estimate.value), "-"]
+    return [number(estimate.value), f"[{number(estimate.low)}, {number(estimate.high)}]"]
+
+
+def _grid(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+    """Rows with aligned columns, the first ``left`` to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i < left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _standing_rows(standings: Sequence[Standing], first: str) -> list[str]:
+    level = f"{LEVEL:.0%}"
+    rows = [[first, "win share", level, "x fair", "points", level, "rank", level]]
+    for s in standings:
+        share, points, rank = _cells(s.win_share, 1, True), _cells(s.points, 2), _cells(s.rank, 2)
+        rows.append([s.label, *share, f"{s.fair.value:.2f}", *points, *rank])
+    return _grid(rows)
+
+
+def heading(result: TournamentResult) -> list[str]:
+    """What was played, in a few lines."""
+    game, n = result.game, result.num_players
+    of = "" if result.valid_deals == result.deals else f" of {result.deals}"
+    rules = game.rules
+    lines = [
+        f"{result.valid_deals}{of} deals x {n} seatings = {result.valid_deals * n} games, seed {result.seed}",
+        f"rules {rules.rules.to_text()} (double-{rules.set} set, {rules.hand_size} tiles a hand), {n} seats, "
+        f"episode {game.episode}, engine {game.engine}",
+    ]
+    if result.failures:
+        lines.append(f"{len(result.failures)} deals are void, since a bot failed")
+    return lines
+
+
+def table(result: TournamentResult) -> str:
+    """The whole result as text."""
+    lines = heading(result)
+    if not result.standings:
+        return "\n".join([*lines, "no deal counts: there is nothing to report"])
+    lines += ["", *_standing_rows(result.standings, "bot")]
+    if result.pooled:
+        lines += ["", *_standing_rows(result.pooled, "copies pooled")]
+    if result.differences:
+        level = f"{LEVEL:.0%}"
+        rows = [["difference, paired by deal", "win share", level, "points", level, "ahead", level]]
+        for d in result.differences:
+            share, points = _cells(d.win_share, 1, True, True), _cells(d.points, 2, sign=True)
+            rows.append([f"{d.first} - {d.second}", *share, *points, *_cells(d.ahead, 1, True)])
+        lines += ["", *_grid(rows)]
+    out, blocked = map(int, result.ends.sum(axis=(0, 1)))
+    seats = "  ".join(f"{seat}: {share:.1%}" for seat, share in enumerate(result.seat_shares))
+    lines += [
+        "",
+        f"rounds: {out + blocked}, gone out of {out}, blocked {blocked}",
+        f"win share by seat: {seats}",
+        f"games sha256 {result.digest[:16]}, mt_env {__version__}",
+    ]
+    if result.valid_deals < FEW_DEALS:
+        lines.append(f"fewer than {FEW_DEALS} deals: the intervals are too narrow to be trusted")
+    return "\n".join(lines)
+
+
+def timing(clock: Clock, labels: Sequence[str]) -> str:
+    """Where the time went; for stderr, since it differs from run to run."""
+    speed = clock.moves / clock.total if clock.total else 0.0
+    lines = [f"{clock.total:.2f} s of play, {clock.moves} moves, {speed:,.0f} moves/s"]
+    for label, seconds, decisions in zip(labels, clock.seconds, clock.decisions, strict=True):
+        if decisions:
+            lines.append(f"  {label}: {1e3 * seconds / decisions:.3f} ms a decision, {decisions} decisions")
+    return "\n".join(lines)
+
+
+def _number(x: float) -> float | None:
+    return None if math.isnan(x) else x
+
+
+def _estimate(estimate: Estimate) -> dict[str, float | None]:
+    return {name: _number(value) for name, value in zip(("value", "low", "high"), estimate, strict=True)}
+
+
+def _standing(s: Standing, key: str) -> dict[str, object]:
+    values = {"win_share": s.win_share, "fair": s.fair, "points": s.points, "rank": s.rank}
+    return {key: s.label, **{name: _estimate(value) for name, value in values.items()}}
+
+
+def to_dict(result: TournamentResult) -> dict[str, object]:
+    """The result as plain values; see docs/arena.md for the meaning of each key."""
+    game = result.game
+    out, blocked = map(int, result.ends.sum(axis=(0, 1)))
+    return {
+        "mt_env": __version__,
+        "bots": list(result.bots),
+        "names": list(result.names),
+        "seed": result.seed,
+        "deals": result.deals,
+        "valid_deals": result.valid_deals,
+        "games": result.valid_deals * result.num_players,
+        "seats": result.num_players,
+        "rules": game.rules.rules.to_text(),
+        "set": game.rules.set,
+        "hand_size": game.rules.hand_size,
+        "episode": game.episode,
+        "engine": game.engine,
+        "level": LEVEL,
+        "resamples": result.resamples,
+        "standings": [_standing(s, "bot") for s in result.standings],
+        "pooled": [_standing(s, "name") for s in result.pooled],
+        "differences": [
+            {
+                "first": d.first,
+                "second": d.second,
+                "win_share": _estimate(d.win_share),
+                "points": _estimate(d.points),
+                "ahead": _estimate(d.ahead),
+            }
+            for d in result.differences
+        ],
+        "seat_shares": list(result.seat_shares),
+        "rounds_out": out,
+        "rounds_blocked": blocked,
+        "games_sha256": result.digest,
+        "failures": [_failure(failure) for failure in result.failures],
+    }
+
+
+def _failure(failure: Failure) -> dict[str, object]:
+    return {name: getattr(failure, name) for name in ("bot", "deal", "seating", "seat", "seed", "reason")}
+
+
+def to_json(result: TournamentResult) -> str:
+    """`to_dict` as JSON text."""
+    return json.dumps(to_dict(result), indent=2, allow_nan=False) + "\n"
+
+
+def _games(result: TournamentResult) -> Iterator[dict[str, Any]]:
+    """Each game that counts, lists by seat."""
+    seating = rotations(result.num_players).tolist()
+    points, ranks = result.game_points.tolist(), result.game_ranks.tolist()
+    shares, ends = result.game_shares.tolist(), result.ends.tolist()
+    for row, deal in enumerate(result.deal_numbers.tolist()):
+        seed = mix(result.seed, deal)
+        for k, seats in enumerate(seating):
+            yield {
+                "deal": deal,
+                "seed": seed,
+                "seating": k,
+                "bots": [result.bots[i] for i in seats],
+                "points": [points[row][k][i] for i in seats],
+                "ranks": [ranks[row][k][i] / RANK_UNIT for i in seats],
+                "win_shares": [shares[row][k][i] / SHARE_UNIT for i in seats],
+                "rounds_out": ends[row][k][0],
+                "rounds_blocked": ends[row][k][1],
+            }
+
+
+def to_jsonl(result: TournamentResult) -> str:
+    """One JSON object a line: each game that counts, then each failure."""
+    lines = [json.dumps(game) for game in _games(result)]
+    lines += [json.dumps({"failure": _failure(failure)}) for failure in result.failures]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def to_csv(result: TournamentResult) -> str:
+    """One line for each seat of each game that counts."""
+    lines = [CSV_HEADER]
+    for game in _games(result):
+        for seat, bot in enumerate(game["bots"]):
+            name = f'"{bot.replace(chr(34), chr(34) * 2)}"' if any(c in bot for c in ',"\r\n') else bot
+            cells = [game["deal"], game["seed"], game["seating"], seat, name]
+            cells += [game[key][seat] for key in ("points", "ranks", "win_shares")]
+            lines.append(",".join(map(str, [*cells, game["rounds_out"], game["rounds_blocked"]])))
+    return "".join(f"{line}\n" for line in lines)
