@@ -15,12 +15,13 @@ from typing import Any, Final
 
 import numpy as np
 from gymnasium import spaces
+from numpy.typing import NDArray
 
 from mt_env.core.bits import Int, bit, popcount
 from mt_env.core.chains import BEST_PIPS, FIRST_TILE, longest_chain
 from mt_env.core.jit import kernel
 from mt_env.core.moves import opening_turn, play_train
-from mt_env.core.policies import mobile_tiles, pips_of_hand, pips_of_tile
+from mt_env.core.policies import mobile_tiles, new_scratch, pips_of_hand, pips_of_tile
 from mt_env.core.state import FITS, HIGH_OF, LOW_OF, UNABLE_LEVELS
 from mt_env.rules import ResolvedRules
 
@@ -108,22 +109,6 @@ _CHAIN_NOW, _HAND_NOW = _AT["chain_now"], _AT["hand_now"]
 def max_candidates(rules: ResolvedRules) -> int:
     """Rows that any legal set of these rules needs: on each train the tiles of its end, draw and pass."""
     return rules.num_trains * (rules.set + 1) + 2
-
-
-def candidates_space(rules: ResolvedRules) -> spaces.Dict:
-    """Space of the candidates of a position.
-
-    ``rows`` float32 ``[max, NUM_FEATURES]``, ``actions`` int64 ``[max]`` (the action id of each row, -1 for
-    padding) and ``count`` int64 ``[1]``, the rows that are there.
-    """
-    most = max_candidates(rules)
-    return spaces.Dict(
-        {
-            "rows": spaces.Box(0.0, 1.0, (most, NUM_FEATURES), np.float32),
-            "actions": spaces.Box(-1, rules.num_actions - 1, (most,), np.int64),
-            "count": spaces.Box(0, most, (1,), np.int64),
-        }
-    )
 
 
 @kernel
@@ -274,3 +259,66 @@ def candidate_rows(s: Any, r: Any, legal: Any, count: Int, rows: Any, scratch: A
         row[_SPARE_PIPS] = _cut(left_pips - chain_pips, PIP_SCALE)
         row[_HAND] = _cut(left, HAND_SCALE)
         row[_HAND_PIPS] = _cut(left_pips, PIP_SCALE)
+
+
+@kernel
+def _write(states: Any, rules: Any, legal: Any, count: Int, rows: Any, actions: Any, scratch: Any) -> None:
+    candidate_rows(states[0], rules[0], legal, count, rows, scratch)
+    for i in range(count):
+        actions[i] = legal[i]
+
+
+class CandidateWriter:
+    """Candidates of one position as arrays, for the environments.
+
+    Args:
+        rules: the rules, resolved for a number of seats.
+
+    Attributes:
+        spaces: the three entries that a dict observation gains: ``candidates``, the rows, float32
+            ``[max, NUM_FEATURES]``, zeros in rows that are not there; ``candidate_actions``, int64 ``[max]``,
+            the action id of each row, -1 where there is none; ``candidate_count``, int64 ``[1]``.
+    """
+
+    def __init__(self, rules: ResolvedRules) -> None:
+        most = max_candidates(rules)
+        self.spaces: dict[str, spaces.Box] = {
+            "candidates": spaces.Box(0.0, 1.0, (most, NUM_FEATURES), np.float32),
+            "candidate_actions": spaces.Box(-1, rules.num_actions - 1, (most,), np.int64),
+            "candidate_count": spaces.Box(0, most, (1,), np.int64),
+        }
+        self._most = most
+        self._scratch = new_scratch()
+
+    def write(
+        self, states: NDArray[np.void], rules: NDArray[np.void], legal: NDArray[np.int64], count: int
+    ) -> dict[str, NDArray[Any]]:
+        """The candidates of the seat to move, in arrays of the caller's own.
+
+        Args:
+            states: the game, ``(1,)``.
+            rules: its rules, ``(1,)``.
+            legal: legal action ids; only the first ``count`` are read.
+            count: how many; 0 gives no rows.
+        """
+        rows = np.zeros((self._most, NUM_FEATURES), np.float32)
+        actions = np.full(self._most, -1, np.int64)
+        if count:
+            _write(states, rules, legal, count, rows, actions, self._scratch)
+        return self._entries(rows, actions, count)
+
+    def only_pass(self, pass_action: int) -> dict[str, NDArray[Any]]:
+        """The candidates where ``pass`` is only a formality: one row that says pass."""
+        rows = np.zeros((self._most, NUM_FEATURES), np.float32)
+        actions = np.full(self._most, -1, np.int64)
+        rows[0, _PASS] = 1.0
+        actions[0] = pass_action
+        return self._entries(rows, actions, 1)
+
+    @staticmethod
+    def _entries(rows: NDArray[Any], actions: NDArray[Any], count: int) -> dict[str, NDArray[Any]]:
+        return {
+            "candidates": rows,
+            "candidate_actions": actions,
+            "candidate_count": np.array([count], np.int64),
+        }

@@ -15,7 +15,7 @@ print(info["points"], info["rank"])
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import Any, Final, Literal
 
@@ -24,10 +24,9 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from mt_env.bots import Bot, BotLike, ask_bot, compiled_kind, seat_bots, start_bot
-from mt_env.bots.rule_bots import CompiledBot
+from mt_env.bots import Bot, BotLike, bot_seed, compiled_kind, next_action, seat_bots, start_bot
+from mt_env.candidates import CandidateWriter
 from mt_env.core.policies import new_scratch
-from mt_env.core.rollout import BOT_STREAM
 from mt_env.core.state import GAME_DTYPE, MAX_LEGAL
 from mt_env.explain import why_illegal
 from mt_env.game import Game, State
@@ -99,6 +98,8 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         obs_mode: see above.
         observation_key: name of the vector in a dict observation (RLlib wants ``"observations"``).
         observation_dtype: ``float32`` in [0, 1], or ``uint8`` counts; see ``encoding.scales``.
+        candidates: whether a dict observation also holds the legal actions as rows of features
+            (`mt_env.candidates`): ``candidates``, ``candidate_actions`` and ``candidate_count``.
         max_episode_steps: an episode is truncated after so many steps; None: never.
         render_mode: None; ``"ansi"``: `render` returns the table as text; ``"human"``: it is printed after
             every step.
@@ -122,7 +123,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self,
         num_players: int = 4,
         rules: str | os.PathLike[str] | Mapping[str, object] | Rules = "spruce",
-        opponents: BotLike | list[BotLike] | tuple[BotLike, ...] = "random",
+        opponents: BotLike | Sequence[BotLike] = "random",
         *,
         seat: int | Literal["random"] = "random",
         episode: Literal["round", "match"] = "round",
@@ -135,6 +136,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         obs_mode: str = "flat",
         observation_key: str = "observation",
         observation_dtype: DTypeLike = np.float32,
+        candidates: bool = False,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
     ) -> None:
@@ -165,6 +167,9 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self._dtype = dtype_of(observation_dtype)
         self._size = self.encoding.size
         self._actions = self.game.num_actions
+        if candidates and obs_mode != "dict":
+            raise ValueError(f"candidates=True with obs_mode={obs_mode!r}: they need obs_mode='dict'")
+        self._candidates = CandidateWriter(self.game.rules) if candidates else None
         self.action_space = spaces.Discrete(self._actions)
         self.observation_space = self._space()
 
@@ -205,7 +210,8 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
             return vector
         if self.obs_mode == "dict":
             mask = spaces.Box(0, 1, (self._actions,), np.int8)
-            return spaces.Dict({self.observation_key: vector, "action_mask": mask})
+            more = self._candidates.spaces if self._candidates else {}
+            return spaces.Dict({self.observation_key: vector, "action_mask": mask, **more})
         low = np.zeros(self._size + self._actions, self._dtype)
         high = np.concatenate([vector.high, np.ones(self._actions, self._dtype)])
         return spaces.Box(low, high, dtype=self._dtype.type)
@@ -215,8 +221,15 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         if self.obs_mode == "flat":
             return out
         if self.obs_mode == "dict":
-            return {self.observation_key: out, "action_mask": self._mask.copy()}
+            return {self.observation_key: out, "action_mask": self._mask.copy(), **self._candidate_rows()}
         return np.concatenate([out, self._mask], dtype=self._dtype)
+
+    def _candidate_rows(self) -> dict[str, NDArray[Any]]:
+        if self._candidates is None:
+            return {}
+        if self._formal and not self._over:
+            return self._candidates.only_pass(self.game.pass_action)
+        return self._candidates.write(self._states, self._rules, self._legal, self._count)
 
     def _look(self, out: NDArray[Any]) -> None:
         """Write what the learner sees now, and the mask."""
@@ -344,7 +357,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         penalty = self.illegal_penalty
         if self.illegal_action == "random_legal":
             if self._seat_rng is None:
-                self._seat_rng = Rng(mix(self.episode_seed or 0, BOT_STREAM + self.seat))
+                self._seat_rng = Rng(bot_seed(self.episode_seed or 0, self.seat))
             legal: list[int] = np.flatnonzero(self._mask).tolist()
             return self._seat_rng.choice(legal), penalty or 0.0
         if penalty is None:
@@ -364,8 +377,8 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         n = self.game.num_players
         self._over = True  # until the bots have played
         self._state = self.game.new_initial_state(seed)
-        seeds = [mix(seed, BOT_STREAM + seat) for seat in range(n)]
-        self._bot_rngs = [Rng(bot_seed) for bot_seed in seeds]
+        seeds = [bot_seed(seed, seat) for seat in range(n)]
+        self._bot_rngs = [Rng(one) for one in seeds]
         for i, bot in enumerate(self.opponents):
             seat = (self.seat + 1 + i) % n
             start_bot(bot, self.game, seat, seeds[seat])
@@ -386,7 +399,8 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
                 break
             turn = state.current_player()
             if turn != self.seat:
-                action = self._ask(state, turn)
+                bot = self.opponents[(turn - self.seat - 1) % self.game.num_players]
+                action = next_action(bot, state, self._bot_rngs[turn])
                 continue
             legal = state.legal_actions()
             if len(legal) > 1 or not self.skip_forced:
@@ -396,12 +410,6 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self._count = len(legal)
         self._legal[: self._count] = legal
         self._over = over
-
-    def _ask(self, state: State, seat: int) -> int:
-        bot = self.opponents[(seat - self.seat - 1) % self.game.num_players]
-        if type(bot) is CompiledBot:  # needs no view
-            return bot.choose(state.record, self._rules, self._bot_rngs[seat])
-        return ask_bot(bot, state.view(seat), self._bot_rngs[seat])
 
     # --- info ---------------------------------------------------------------------------------------------
 
