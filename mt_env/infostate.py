@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mt_env.core.hide import hide
-from mt_env.core.state import NO_TILE
+from mt_env.core.state import NO_TILE, PLAYING
 from mt_env.events import DRAW, ENGINE, POSITION
 from mt_env.notation import position_text, tiles_text
 from mt_env.tiles import tile_to_string
@@ -65,14 +65,17 @@ def resample(state: State, seat: int, rng: Rng) -> State:
     Hidden are the other hands and the order of the boneyard; sizes, the seat's own hand and everything
     public stay. Nothing else is respected: neither what seats were seen unable to play, nor what their
     plays suggest. A tile that another seat has drawn and still holds for the tile it owes becomes any tile
-    of its new hand. The seed becomes 0, and what other seats were dealt and drew is forgotten rather than
-    made up: their ``information_state`` has no past.
+    of its new hand. After the end hands lie open and stay. The seed becomes 0, and what other seats were
+    dealt and drew is forgotten rather than made up: their ``information_state`` has no past.
     """
     copy = state.clone()
     s, n = copy.record[0], state.game.num_players
     others = [other for other in range(n) if other != seat]
     size = int(s["boneyard_size"])
-    tiles = [tile for other in others for tile in tiles_in(copy.record["hands"][0, other])]
+    hands = s["hands"].copy()
+    if s["phase"] != PLAYING:
+        others = []  # counted for everybody to see (R6.3)
+    tiles = [tile for other in others for tile in tiles_in(hands[other])]
     tiles += s["boneyard"][:size].tolist()
     tiles.sort()  # the outcome depends on the information state and rng alone
     for i in range(len(tiles) - 1, 0, -1):
@@ -80,6 +83,8 @@ def resample(state: State, seat: int, rng: Rng) -> State:
         tiles[i], tiles[j] = tiles[j], tiles[i]
     redraw = int(s["turn"]) != seat and int(s["drawn"]) != NO_TILE
     hide(s, seat)
+    if not others:
+        s["hands"] = hands
     for other in others:
         hand = [tiles.pop() for _ in range(int(s["hand_sizes"][other]))]
         for tile in hand:

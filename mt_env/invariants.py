@@ -33,12 +33,24 @@ def invariants(state: State) -> list[str]:
     """
     check = _Check(state)
     check.numbers()
-    if check.problems:  # with wrong sizes the rest could not even be read
+    if check.problems:  # with wrong numbers or tiles the rest could not even be read
         return check.problems
     check.tiles()
+    if check.problems:
+        return check.problems
     check.trains()
     check.doubles()
     check.phase()
+    return check.problems
+
+
+def start_problems(state: State) -> list[str]:
+    """What is wrong with a position's start from which hidden tiles have been erased (``state.record``)."""
+    check = _Check(state)
+    check.numbers()
+    if not check.problems:
+        check.need(check.s["drawn"] in (*range(check.num_tiles), NO_TILE), "drawn tile is not in the set")
+        check.doubles()
     return check.problems
 
 

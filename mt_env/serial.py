@@ -17,7 +17,7 @@ from mt_env import events
 from mt_env.actions import decode
 from mt_env.core.state import GAME_DTYPE, NO_TILE
 from mt_env.events import Event
-from mt_env.invariants import invariants
+from mt_env.invariants import invariants, start_problems
 from mt_env.rules import Rules
 
 if TYPE_CHECKING:
@@ -68,7 +68,15 @@ def from_bytes(data: bytes) -> State:
         raise ValueError(f"state bytes: must be bytes, not {type(data).__name__}")
     try:
         return _read(bytes(data))
-    except (ValueError, TypeError, KeyError, IndexError, OverflowError, RecursionError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ) as error:
         raise ValueError(f"state bytes: {error}") from None
 
 
@@ -112,8 +120,8 @@ def _read(data: bytes) -> State:
     if state.start is not None:
         from mt_env.state import State
 
-        masked = state.known != (1 << state.game.num_players) - 1  # resampled: the start is not whole
-        problems = [] if masked else invariants(State(state.game, state.start))
+        whole = state.known == (1 << state.game.num_players) - 1  # else it has been resampled
+        problems = (invariants if whole else start_problems)(State(state.game, state.start))
         _need(not problems, f"start: {'; '.join(problems[:3])}")
     return state
 
@@ -175,9 +183,12 @@ def _state(header: dict[str, Any], record: bytes) -> State:
     _need(len(ends) == int(state.record["rounds_done"][0]), "rounds of the log and the record differ")
     last = len(kinds) - 1 - max(i for i, kind in enumerate(kinds) if kind in (events.ENGINE, events.POSITION))
     _need(last - (kinds[-1] in (events.OUT, events.BLOCKED)) == int(state.record["moves"][0]), "moves differ")
+    if not game.is_position:
+        totals = [sum(points) for points in zip(*(event.points for event in ends), strict=True)]
+        _need(state.totals() == (totals or [0] * n), "totals and the points of the log differ")
     if ends:
         _need(list(ends[-1].points) == state.round_scores(), "points of the log and the record differ")
-    state.restore_returns(ends, paid=bool(state.log) and _just_paid(kinds))
+    state.restore_returns(ends, paid=_just_paid(kinds))
     return state
 
 

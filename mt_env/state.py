@@ -159,7 +159,7 @@ class State:
         Raises:
             ValueError: the action is not legal; the message says why. The state is then unchanged.
         """
-        number = as_int(action)
+        number = action if type(action) is int else as_int(action)
         if number is None or number not in self._legal_now():
             raise ValueError(why_illegal(self, action))
         s, r, game = self._s, self.game.rules_record[0], self.game

@@ -43,7 +43,7 @@ class View:
         seat: whose view it is.
         rules: the rules, resolved for this table.
         rules_record: ``RULES_DTYPE`` ``(1,)``, for compiled policies.
-        record: ``GAME_DTYPE`` ``(1,)``, masked; for compiled policies.
+        record: ``GAME_DTYPE`` ``(1,)``, masked and read-only; for compiled policies.
         legal_actions: ids, ascending; empty when it is not this seat's turn.
         log: the public events of the episode so far.
         num_players: seats.
@@ -60,6 +60,7 @@ class View:
     def __init__(self, state: State, seat: int) -> None:
         record = state.record.copy()
         hide(record[0], seat)
+        record.setflags(write=False)
         self.__dict__.update(
             seat=seat,
             rules=state.game.rules,
