@@ -157,7 +157,7 @@ def _tournament(args: argparse.Namespace) -> int:
             f"--seats {args.seats} with {len(bots)} bots: give one bot for each seat, as in "
             f"--bots {','.join((bots * args.seats)[: args.seats])}"
         )
-    _check_outputs([path for path in (args.out, args.csv, args.outl) if path is not None])
+    _check_outputs([path for path in (args.out, args.csv, args.jsonl) if path is not None])
     if any(":" in bot for bot in bots) and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # so that mybots.py in the current folder is found
     result = tournament(
@@ -174,8 +174,8 @@ def _tournament(args: argparse.Namespace) -> int:
         result.to_json(args.out)
     if args.csv is not None:
         result.to_csv(args.csv)
-    if args.outl is not None:
-        result.to_jsonl(args.outl)
+    if args.jsonl is not None:
+        result.to_jsonl(args.jsonl)
     if not args.quiet:
         print(report.timing(result.clock, result.bots), file=sys.stderr)
     if not result.failures:

@@ -14,7 +14,7 @@ from mt_env.arena.stats import LEVEL, Estimate
 from mt_env.rng import mix
 
 if TYPE_CHECKING:
-    from mt_env.arena.tournament import Standing, TournamentResult
+    from mt_env.arena.result import Standing, TournamentResult
 
 FEW_DEALS: Final[int] = 30
 """Below this many deals the table warns: intervals are then too narrow."""
@@ -68,7 +68,8 @@ def heading(result: TournamentResult) -> list[str]:
         f"episode {game.episode}, engine {game.engine}",
     ]
     if result.failures:
-        lines.append(f"{len(result.failures)} deals are void, since a bot failed")
+        void = result.deals - result.valid_deals
+        lines.append(f"{void} deal{'s are' if void > 1 else ' is'} void, since a bot failed")
     return lines
 
 
