@@ -543,8 +543,8 @@ def test_resampling_changes_nothing_that_the_seat_knows(seed: int) -> None:
                 assert "past=unknown" in other.information_state(hidden)
         assert State.from_bytes(other.to_bytes()) == other
         assert other == state.resample_from_infostate(seat, Rng(seed))
-        while other.log == state.log or not other.log[-1].points:  # and it can be played on
-            if other.is_terminal() or len(other.history()) > len(state.history()) + 100:
+        for _ in range(60):  # and it can be played on
+            if other.is_terminal():
                 break
             other.apply_action(rng.choice(other.legal_actions()))
     assert state.to_bytes() == content
