@@ -2,8 +2,8 @@
 
 numba's own cache does not notice that a function or constant of *another* file changed, ignores
 ``NUMBA_BOUNDSCHECK``, and raises at import where neither the package's folder nor the home can be
-written. So the cache folder here is named after a hash of all the package's sources, the numba version
-and that flag, and the first folder that can be written is taken; with none, kernels compile per process.
+written. So each module's kernels have a folder named after a hash of all sources they can depend on, the
+numba version and that flag, in the first place that can be written; with none, they compile per process.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from __future__ import annotations
 import getpass
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -27,18 +29,53 @@ njit: Any = numba.njit
 F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE: Final[Path] = Path(__file__).resolve().parent.parent
+_IMPORT: Final = re.compile(
+    r"^[ \t]*(?:from|import)[ \t]+(?P<module>mt_env[\w.]*)(?:[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*))?",
+    re.MULTILINE,
+)
 CACHE_ENV: Final[str] = "MT_ENV_CACHE_DIR"
 """Environment variable that names the folder for compiled code (default: the user's cache folder)."""
 
 
-def sources_key() -> str:
-    """Hash that changes whenever compiled code may be stale: sources, numba version, bounds checks."""
+def _module_file(name: str) -> Path | None:
+    """Source of a module of this package, by its dotted name."""
+    path = _PACKAGE.joinpath(*name.split(".")[1:])
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+@cache
+def _imports(file: Path) -> frozenset[Path]:
+    """Modules of this package that ``file`` names in an import, wherever it stands."""
+    found = set()
+    for match in _IMPORT.finditer(file.read_text(encoding="utf-8")):
+        module = match["module"]
+        names = [module, *(f"{module}.{name}" for name in re.findall(r"\w+", match["names"] or ""))]
+        found.update(source for name in names if (source := _module_file(name)) is not None)
+    return frozenset(found)
+
+
+@cache
+def sources_key(file: Path) -> str:
+    """Hash that changes whenever code compiled from ``file`` may be stale.
+
+    It covers the file and every module of this package that it imports, directly or not, the numba
+    version and whether bounds are checked.
+    """
+    sources = {file}
+    new = [file]
+    while new:
+        more = _imports(new.pop()) - sources
+        sources |= more
+        new.extend(more)
     digest = hashlib.sha256()
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        digest.update(path.relative_to(_PACKAGE).as_posix().encode())
-        digest.update(path.read_bytes())
+    for source in sorted(sources):
+        digest.update(source.name.encode())
+        digest.update(source.read_bytes())
     digest.update(numba.__version__.encode())
-    digest.update(b"boundscheck=" + str(os.environ.get("NUMBA_BOUNDSCHECK", "")).encode())
+    digest.update(b"boundscheck=" + os.environ.get("NUMBA_BOUNDSCHECK", "").encode())
     return digest.hexdigest()[:16]
 
 
@@ -76,13 +113,8 @@ def _own(folder: Path) -> bool:
 
 
 def cache_folder() -> Path | None:
-    """Folder for this version's compiled kernels, made if need be; None if no place can be written."""
-    key = sources_key()
-    for base in _candidates():
-        folder = base / key
-        if _own(folder):
-            return folder
-    return None
+    """Folder for compiled kernels, made if need be; None if no place can be written."""
+    return next((folder for folder in _candidates() if _own(folder)), None)
 
 
 CACHE: Final[Path | None] = None if config.DISABLE_JIT else cache_folder()
@@ -99,7 +131,8 @@ def kernel(fn: F) -> F:
     if CACHE is None:
         return cast(F, njit(**options)(fn))
     before = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE)  # read once, while the decorator runs
+    file = Path(fn.__code__.co_filename)
+    config.CACHE_DIR = str(CACHE / f"{file.stem}-{sources_key(file)}")  # read while the decorator runs
     try:
         return cast(F, njit(cache=True, **options)(fn))
     finally:
