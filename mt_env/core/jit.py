@@ -30,7 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _PACKAGE: Final[Path] = Path(__file__).resolve().parent.parent
 _IMPORT: Final = re.compile(
-    r"^[ \t]*(?:from|import)[ \t]+(?P<module>mt_env[\w.]*)(?:[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*))?",
+    r"^[ \t]*(?:from|import)[ \t]+(?P<module>mt_env[\w.]*)"
+    r"(?:[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*))?",
     re.MULTILINE,
 )
 CACHE_ENV: Final[str] = "MT_ENV_CACHE_DIR"
@@ -49,7 +50,7 @@ def _module_file(name: str) -> Path | None:
 @cache
 def _imports(file: Path) -> frozenset[Path]:
     """Modules of this package that ``file`` names in an import, wherever it stands."""
-    found = set()
+    found: set[Path] = set()
     for match in _IMPORT.finditer(file.read_text(encoding="utf-8")):
         module = match["module"]
         names = [module, *(f"{module}.{name}" for name in re.findall(r"\w+", match["names"] or ""))]
