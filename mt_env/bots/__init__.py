@@ -37,6 +37,7 @@ from mt_env.bots.registry import (
     seat_bots,
 )
 from mt_env.bots.rule_bots import KINDS, CompiledBot, compiled_kind
+from mt_env.bots.table import bot_seed, next_action, play_episode
 
 __all__ = [
     "KINDS",
@@ -50,8 +51,11 @@ __all__ = [
     "ask_bot",
     "bot_name",
     "bot_names",
+    "bot_seed",
     "compiled_kind",
     "make_bot",
+    "next_action",
+    "play_episode",
     "register",
     "register_family",
     "resolve_bot",

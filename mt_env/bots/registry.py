@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from mt_env.bots.base import Bot, BotLike, as_bot, bot_name
 from mt_env.bots.rule_bots import KINDS, CompiledBot
@@ -155,9 +155,7 @@ def resolve_bot(source: BotLike) -> Bot:
     return make_bot(source) if isinstance(source, str) else as_bot(source)
 
 
-def seat_bots(
-    source: BotLike | list[BotLike] | tuple[BotLike, ...], seats: int, name: str = "bots"
-) -> list[Bot]:
+def seat_bots(source: BotLike | Sequence[BotLike], seats: int, name: str = "bots") -> list[Bot]:
     """One bot for each of ``seats`` seats.
 
     Args:
@@ -175,7 +173,7 @@ def seat_bots(
     elif isinstance(source, (str, type)):
         bots = [resolve_bot(source) for _ in range(seats)]
     else:
-        bots = [resolve_bot(source)] * seats
+        bots = [resolve_bot(cast(BotLike, source))] * seats
     for i, bot in enumerate(bots):
         if hasattr(bot, "reset") and any(bot is other for other in bots[:i]):
             raise ValueError(
