@@ -7,10 +7,12 @@ import dataclasses
 import json
 import math
 import random
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import config
 
 from mt_env import __version__
 from mt_env.arena import Estimate, TournamentResult, tournament
@@ -21,6 +23,7 @@ from mt_env.bots import CompiledBot
 from mt_env.game import Game
 from mt_env.rng import Rng, mix
 
+ROOT = Path(__file__).resolve().parents[2]
 FEW = 200
 """Resamples where intervals do not matter."""
 
@@ -105,6 +108,7 @@ def test_differences_are_paired() -> None:
     assert boot.mean([0], 1).high - boot.mean([0], 1).low > 5
 
 
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="takes minutes with the JIT off")
 @pytest.mark.parametrize(
     ("deals", "chance"),
     [(15, 0.5), (40, 0.25), (60, 0.1)],
@@ -465,3 +469,15 @@ def test_one_object_that_remembers_cannot_hold_two_seats() -> None:
     bot = Curious()
     with pytest.raises(ValueError, match="several seats"):
         tournament([bot, bot], 1, 1)
+
+
+# --- docs/arena.md ----------------------------------------------------------------------------------------
+
+
+def test_the_page_names_every_key_of_the_summary() -> None:
+    page = (ROOT / "docs" / "arena.md").read_text(encoding="utf-8")
+    table = page[page.index("| key | meaning |") : page.index("## Bots that fail")]
+    named = [
+        key for line in table.splitlines()[2:] for key in re.findall(r"`(\w+)`", (line + "||").split("|")[1])
+    ]
+    assert named == list(hand_made().to_dict())
