@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env import events
-from mt_env.bots import Bot, BotError, ask_bot, start_bot
+from mt_env.bots import Bot, BotError, bot_seed, next_action, start_bot
 from mt_env.core.policies import new_scratch
-from mt_env.core.rollout import BOT_STREAM, play_episodes
+from mt_env.core.rollout import play_episodes
 from mt_env.core.state import GAME_DTYPE, MAX_SEATS
 from mt_env.game import Game
 from mt_env.rng import Rng, mix
@@ -54,9 +54,9 @@ class Clock:
     """Where the time went. Never part of a result's text or files."""
 
     seconds: list[float]
-    """Time in each bot's ``act``, by bot; zeros where bots were played compiled."""
+    """Time spent on each bot's decisions, its view included, by bot; zeros if all were played compiled."""
     decisions: list[int]
-    """Calls of each bot's ``act``, by bot."""
+    """How often each bot was asked, by bot."""
     moves: int = 0
     """Actions applied in all games, forced ones too."""
     total: float = 0.0
@@ -169,9 +169,9 @@ class PlainTable:
         state = game.new_initial_state(seed)
         rngs = []
         for seat, number in enumerate(seats):
-            bot_seed = mix(seed, BOT_STREAM + seat)
-            rngs.append(Rng(bot_seed))
-            start_bot(self._bots[number], game, seat, bot_seed)
+            own = bot_seed(seed, seat)
+            rngs.append(Rng(own))
+            start_bot(self._bots[number], game, seat, own)
         while not state.is_terminal():
             legal = state.legal_actions()
             clock.moves += 1
@@ -180,9 +180,8 @@ class PlainTable:
                 continue
             seat = state.current_player()
             number = seats[seat]
-            view = state.view(seat)
             begun = perf_counter()
-            action = ask_bot(self._bots[number], view, rngs[seat])
+            action = next_action(self._bots[number], state, rngs[seat])
             clock.seconds[number] += perf_counter() - begun
             clock.decisions[number] += 1
             if action not in legal:  # the view's own list could have been changed by the bot

@@ -19,7 +19,7 @@ from mt_env.arena import Estimate, TournamentResult, tournament
 from mt_env.arena.match import SHARE_UNIT, episode_seeds, one_line
 from mt_env.arena.seating import rotations, unique_labels
 from mt_env.arena.stats import Bootstrap, bootstrap_sums, interval, student_quantile, tail
-from mt_env.bots import CompiledBot
+from mt_env.bots import CompiledBot, play_episode
 from mt_env.game import Game
 from mt_env.rng import Rng, mix
 
@@ -232,6 +232,17 @@ def test_compiled_and_plain_games_are_the_same(bots: list[str], options: dict[st
     assert compiled.table() == plain.table() == mixed.table()
     rounds = compiled.game.rounds
     assert (compiled.ends.sum(axis=2) == rounds).all()
+
+
+def test_a_game_of_the_arena_is_that_episode() -> None:
+    result = tournament(["heaviest", "random", "planner-fast"], 2, 8, resamples=FEW)
+    for deal in range(2):
+        for seating, seats in enumerate(rotations(3).tolist()):
+            state = play_episode(Game("spruce", 3), [result.bots[i] for i in seats], mix(8, deal))
+            assert result.game_points[deal, seating][seats].tolist() == state.totals()
+            shares = result.game_shares[deal, seating][seats] / SHARE_UNIT
+            assert shares.tolist() == pytest.approx(state.win_shares())
+            assert result.ends[deal, seating].tolist() == [state.how == "out", state.how == "blocked"]
 
 
 def test_copies_of_one_bot_have_equal_shares() -> None:
