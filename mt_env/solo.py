@@ -222,7 +222,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
             return out
         if self.obs_mode == "dict":
             return {self.observation_key: out, "action_mask": self._mask.copy(), **self._candidate_rows()}
-        return np.concatenate([out, self._mask], dtype=self._dtype)
+        return np.concatenate([out, self._mask], dtype=self._dtype, casting="unsafe")
 
     def _candidate_rows(self) -> dict[str, NDArray[Any]]:
         if self._candidates is None:
