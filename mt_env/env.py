@@ -22,7 +22,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
-from mt_env.aec import Observation, raw_env
+from mt_env.env_raw import Observation, raw_env
 
 __all__ = ["ENV_ID", "ILLEGAL_REWARD", "env", "raw_env", "register", "turn_based_parallel_env"]
 

@@ -15,13 +15,13 @@ from pettingzoo import AECEnv
 
 from mt_env import actions
 from mt_env.core.state import GAME_DTYPE, MAX_LEGAL, rules_record
+from mt_env.env_step import NO_ACTION, advance, deal, full_state, observe
 from mt_env.game import Game
 from mt_env.observation import STATE_FIELDS, Encoding
 from mt_env.observation import observation_dtype as dtype_of
 from mt_env.rewards import reward_code
 from mt_env.rng import check_seed, fresh_seed, mix
 from mt_env.rules import Rules
-from mt_env.stepping import NO_ACTION, advance, deal, full_state, observe
 
 if TYPE_CHECKING:
     from mt_env.game import State
