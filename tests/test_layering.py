@@ -17,12 +17,12 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tiles", "rules", "actions"),
     ("core",),
     (
-        *("game", "state", "rng", "events", "explain", "infostate", "invariants", "serial"),
+        *("game", "state", "rng", "events", "explain", "infostate", "invariants", "serial", "data"),
         *("notation", "view", "observation", "candidates", "rewards"),
     ),
     ("bots",),
     ("search",),
-    ("env", "solo", "vector", "arena", "render"),
+    ("stepping", "aec", "env", "registration", "solo", "vector", "arena", "render"),
     ("integrations", "cli", "__main__", "__init__"),
 )
 """Modules and subpackages of mt_env, lowest first. Each may import its own layer and those below.
