@@ -594,10 +594,10 @@ def test_a_bad_argument_is_refused(options: dict[str, Any], says: str) -> None:
 
 
 def test_make_finds_it_by_module_and_id() -> None:
-    """In a fresh process, without an import before; and nothing heavy is loaded for the name alone."""
+    """In a fresh process, without an import before."""
     code = (
         "import gymnasium; env = gymnasium.make('mt_env:MexicanTrain-v0', num_players=2);"
-        "print(env.spec.id, env.unwrapped.num_players)"
+        "print(env.spec.id, env.unwrapped.game.num_players)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.stdout.split() == [GYM_ID, "2"], done.stderr
