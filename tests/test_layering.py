@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ),
     ("bots",),
     ("search",),
-    ("stepping", "aec", "env", "registration", "solo", "vector", "arena", "render"),
+    ("env", "registration", "solo", "vector", "arena", "render"),
     ("integrations", "cli", "__main__", "__init__"),
 )
 """Modules and subpackages of mt_env, lowest first. Each may import its own layer and those below.

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 class Bot(Protocol):
     """A player: ``act(view, rng) -> action id``. Any object with such a method is one.
 
-    ``view`` is what its seat may know, with at least one legal action in ``view.legal_actions``; ``rng`` is
-    the seat's own generator for this episode, so that a bot without other randomness plays alike on equal
+    It is asked for decisions only: a forced move is made for it (and stands in ``view.log``). ``view`` is
+    what its seat may know, with at least two legal actions in ``view.legal_actions``; ``rng`` is the seat's
+    own generator for this episode, so that a bot without other randomness plays alike on equal
     seeds. Optional beside it:
 
     - ``name``: how it is called in messages and tables (else the name of its class);

@@ -18,7 +18,7 @@ def bot_seed(episode_seed: int, seat: int) -> int:
 
 
 def next_action(bot: Bot, state: State, rng: Rng) -> int:
-    """What ``bot`` chooses for the seat to move of ``state``, checked.
+    """What ``bot`` chooses for the seat to move of ``state``, checked; a forced move is made unasked.
 
     Args:
         bot: the bot in that seat; a rule bot gets no view, since it needs none.
@@ -30,6 +30,9 @@ def next_action(bot: Bot, state: State, rng: Rng) -> int:
     """
     if type(bot) is CompiledBot:
         return bot.choose(state.record, state.game.rules_record, rng)
+    legal = state.legal_actions()
+    if len(legal) == 1:
+        return legal[0]
     return ask_bot(bot, state.view(state.current_player()), rng)
 
 
