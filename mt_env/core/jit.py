@@ -98,7 +98,10 @@ def _candidates() -> Iterator[Path]:
         user = getpass.getuser()
     except (KeyError, OSError, ImportError):  # no name for this user id (containers)
         user = "user"
-    yield Path(tempfile.gettempdir()) / f"mt_env-{user}"
+    try:
+        yield Path(tempfile.gettempdir()) / f"mt_env-{user}"
+    except OSError:  # no usable temporary folder at all
+        return
 
 
 def _own(folder: Path) -> bool:
