@@ -694,3 +694,24 @@ def test_the_learner_never_sees_hidden_tiles() -> None:
     assert out[0].tobytes() == out[1].tobytes()
     env.render_mode = twin.render_mode = "ansi"
     assert env.render() == twin.render()
+
+
+@TABLES
+def test_candidates_are_the_legal_actions(opponents: Any) -> None:
+    for rules in ("spruce", TINY):
+        env = MexicanTrainEnv(2, rules, opponents, obs_mode="dict", candidates=True)
+        rng = Rng(1)
+        for seed in range(4):
+            observation, info = env.reset(seed=seed)
+            terminated = False
+            while True:
+                assert env.observation_space.contains(observation)
+                legal = np.flatnonzero(info["action_mask"]).tolist()
+                count = int(observation["candidate_count"][0])
+                assert observation["candidate_actions"][:count].tolist() == legal
+                assert (observation["candidate_actions"][count:] == -1).all()
+                assert observation["candidates"][:count].any(1).all()
+                assert not observation["candidates"][count:].any()
+                if terminated:
+                    break
+                observation, _, terminated, _, info = env.step(rng.choice(legal))
