@@ -267,6 +267,11 @@ class _Reader:
             raise ValueError(
                 f"owes={self.fields['owes']}: doubles of an opening chain owe nothing (R4.1); write owes=-"
             )
+        if s["num_owed"] and s["num_open"]:
+            raise ValueError(
+                f"owes={self.fields['owes']}: while a double is open (open={self.fields['open']}) only a cover "
+                "may be laid, which is no double (R5.4); leave one of the two out"
+            )
 
     def _in_opening(self) -> bool:
         return self.rules.opening == "chain" and int(self.record["lap"][0]) == 1

@@ -136,6 +136,7 @@ def test_every_optional_key_may_be_missing() -> None:
         ({"open": "3"}, ["open=3", "seat from 0 to 2, or M"]),
         ({"open": "0,0"}, ["open=0,0", "named twice"]),
         ({"open": "0", "owes": "0"}, ["owes=0", "named twice"]),
+        ({"open": "0", "owes": "1"}, ["owes=1", "open=0", "R5.4"]),
         ({"open": "2"}, ["open=2", "is not begun"]),
         ({"open": "M"}, ["open=M", "4-4 is in seat 2's hand", "lies on the table"]),
         ({"open": "M", "hands": "5-5/1-2/0-0", "boneyard": "4-4"}, ["open=M", "4-4 is in the boneyard"]),
