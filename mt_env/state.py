@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env import actions, events
-from mt_env.core.moves import legal_actions, opening_turn
-from mt_env.core.play import apply_action
+from mt_env.core.calls import apply_to, copy_to, legal_of
 from mt_env.core.rounds import next_round, standing
-from mt_env.core.state import MAX_LEGAL, PLAYING, ROUND_OVER
+from mt_env.core.state import GAME_DTYPE, MAX_LEGAL, PLAYING, ROUND_OVER
 from mt_env.events import Event, round_end, round_start
 from mt_env.explain import over_text, why_illegal
 from mt_env.notation import position_text
@@ -109,7 +108,7 @@ class State:
     def _legal_now(self) -> list[int]:
         if self._legal is None:
             out = np.empty(MAX_LEGAL, np.int64)
-            self._legal = out[: legal_actions(self._s, self.game.rules_record[0], out)].tolist()
+            self._legal = out[: legal_of(self.record, self.game.rules_record, out)].tolist()
         return self._legal
 
     def legal_actions_mask(self) -> NDArray[np.int8]:
@@ -162,12 +161,12 @@ class State:
         number = action if type(action) is int else as_int(action)
         if number is None or number not in self._legal_now():
             raise ValueError(why_illegal(self, action))
-        s, r, game = self._s, self.game.rules_record[0], self.game
+        s, game = self._s, self.game
         seat = int(s["turn"])
         kind, tile, train = actions.decode(number, seat, game.num_players, game.num_tiles)
-        if kind == actions.PASS and opening_turn(s, r) and s["lengths"][seat]:
-            kind = events.STOP
-        apply_action(s, r, number)
+        if kind == actions.PASS and game.rules.opening == "chain" and s["lap"] == 1 and s["lengths"][seat]:
+            kind = events.STOP  # R4.1
+        apply_to(self.record, game.rules_record, number)
         self._legal = None
         self._history.append(number)
         self.log.append(Event(kind, seat, tile, train))
@@ -177,10 +176,11 @@ class State:
 
     def _pay(self) -> None:
         """Work out the rewards of the action just applied, and go on to the next round of a match."""
-        n, s, r = self.game.num_players, self._s, self.game.rules_record[0]
+        n, s = self.game.num_players, self._s
         self._rewards = np.zeros(n)  # a new array: clones share the old one
         if s["phase"] == PLAYING:
             return
+        r = self.game.rules_record[0]
         code, scale = reward_code(self.game.reward), self.game.reward_scale
         write_rewards(s, r, code, scale, np.empty(n), np.empty(n), self._rewards)
         self._returns = self._returns + self._rewards
@@ -211,7 +211,8 @@ class State:
         """An independent copy."""
         state = State.__new__(State)
         state.game = self.game
-        state.record = self.record.copy()
+        state.record = np.empty(1, GAME_DTYPE)
+        copy_to(self.record, state.record)
         state._s = state.record[0]
         state.log = self.log.copy()
         state.dealt = self.dealt.copy()

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env import actions
-from mt_env.core.hide import hide
-from mt_env.core.state import NO_TILE, PLAYING
+from mt_env.core.calls import hidden_copy_to
+from mt_env.core.state import GAME_DTYPE, NO_TILE, PLAYING
 from mt_env.events import Event
 from mt_env.rules import ResolvedRules
 from mt_env.tiles import tile_to_string, tile_values
@@ -58,8 +58,8 @@ class View:
     num_players: int
 
     def __init__(self, state: State, seat: int) -> None:
-        record = state.record.copy()
-        hide(record[0], seat)
+        record = np.empty(1, GAME_DTYPE)
+        hidden_copy_to(state.record, seat, record)
         record.setflags(write=False)
         self.__dict__.update(
             seat=seat,
