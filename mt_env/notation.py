@@ -269,8 +269,8 @@ class _Reader:
             )
         if s["num_owed"] and s["num_open"]:
             raise ValueError(
-                f"owes={self.fields['owes']}: with a double open (open={self.fields['open']}) only a cover may "
-                "be laid, which is no double (R5.4); leave one of the two out"
+                f"owes={self.fields['owes']}: with a double open (open={self.fields['open']}) only a cover "
+                "may be laid, which is no double (R5.4); leave one of the two out"
             )
 
     def _in_opening(self) -> bool:
