@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn, cast
@@ -24,6 +25,9 @@ WRONG_ARGUMENT: Final = 2
 INTERRUPTED: Final = 130
 
 MAX_FAILURES_SHOWN: Final = 5
+
+MAX_PERFT_DEPTH: Final = 1000
+"""`mt_env.core.perft.MAX_DEPTH`, here without loading the core."""
 
 RULES_HELP: Final = (
     "a preset (spruce, wikihow, dominos_cc, cover), text with changes such as 'spruce;open_order=any' (quote "
@@ -65,6 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_tournament(commands)
     _add_rules(commands)
     _add_position(commands)
+    _add_perft(commands)
     _add_bots(commands)
     return parser
 
@@ -254,6 +259,61 @@ def _position(args: argparse.Namespace) -> int:
     print(f"legal actions of seat {state.current_player()}:")
     for action in legal:
         print(f"{action:>6}  {state.action_to_string(action)}")
+    return OK
+
+
+# --- perft ------------------------------------------------------------------------------------------------
+
+
+def _add_perft(commands: argparse._SubParsersAction[_Parser]) -> None:
+    parser = _add(
+        commands,
+        "perft",
+        "count the games that can follow a position",
+        "For each depth up to N: sequences of\nexactly that many legal actions, sequences that ended the "
+        "round by then, and a checksum over the\nstates reached, as in the files of tests/perft.",
+        [
+            "'rules=spruce seats=3 set=12 engine=12 lap=2 turn=0 hands=3-7,5-5/1-2/0-0,1-4 trains=7/3*/- "
+            "mexican=4 open=0,M owes=- drawn=- boneyard=3-4,0-9 passes=0' 6",
+            "- 6 --divide < position.txt",
+        ],
+    )
+    parser.add_argument("line", metavar="LINE", help="the line (quote it), or - to read it from stdin")
+    parser.add_argument("depth", type=_whole(1, MAX_PERFT_DEPTH), metavar="N", help="actions")
+    parser.add_argument(
+        "--divide", action="store_true", help="only depth N, apart for each first action, then the sum"
+    )
+    parser.set_defaults(run=_perft)
+
+
+def _perft(args: argparse.Namespace) -> int:
+    from mt_env.core.perft import Perft, divide, perft
+    from mt_env.notation import parse_position
+
+    state = parse_position(sys.stdin.readline() if args.line == "-" else args.line)
+    record, rules = state.record, state.game.rules_record
+    perft(record, rules, 1)  # compiles before the clock starts
+    start, nodes = time.perf_counter(), 0
+
+    def show(name: str, counts: Perft) -> None:
+        print(name, counts.nodes, counts.terminals, f"{counts.checksum:016x}", flush=True)
+
+    if args.divide:
+        parts = divide(record, rules, args.depth)
+        for action, counts in parts.items():
+            show(f"{state.action_to_string(action):<8}", counts)
+        sums = [sum(counts[i] for counts in parts.values()) for i in range(3)]
+        nodes = sums[0]
+        show(f"perft {args.depth}", Perft(sums[0], sums[1], sums[2] % 2**64))
+    else:
+        for depth in range(1, args.depth + 1):
+            counts = perft(record, rules, depth)
+            nodes += counts.nodes
+            show(f"perft {depth}", counts)
+            if not counts.nodes:
+                break
+    seconds = time.perf_counter() - start
+    print(f"{nodes} nodes, {seconds:.2f} s, {nodes / seconds:,.0f} nodes/s", file=sys.stderr)
     return OK
 
 

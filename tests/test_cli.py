@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from mt_env import __version__
-from mt_env.cli import main
+from mt_env.cli import MAX_PERFT_DEPTH, main
+from mt_env.core import perft
 from mt_env.notation import parse_position
 from mt_env.rules import PRESETS, Rules, load_rules
 
@@ -223,3 +225,37 @@ def test_a_closed_pipe_is_no_error() -> None:
     )
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+# --- perft ------------------------------------------------------------------------------------------------
+
+
+def test_perft_counts_each_depth(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "perft", LINE, "3")
+    state = parse_position(LINE)
+    counts = [perft.perft(state.record, state.game.rules_record, depth) for depth in (1, 2, 3)]
+    assert code == 0 and err.endswith(" nodes/s\n")
+    assert out == "".join(
+        f"perft {depth} {c.nodes} {c.terminals} {c.checksum:016x}\n" for depth, c in enumerate(counts, 1)
+    )
+    code, out, err = run(capsys, "perft", LINE, "3", "--divide")
+    assert code == 0 and out.splitlines()[-1] == f"perft 3 {counts[2].nodes} {counts[2].terminals} " + (
+        f"{counts[2].checksum:016x}"
+    )
+    actions = [line.split()[0] for line in out.splitlines()[:-1]]
+    assert actions == [state.action_to_string(action) for action in state.legal_actions()]
+
+
+def test_perft_stops_where_the_tree_ends(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(LINE + "\n"))
+    code, out, _ = run(capsys, "perft", "-", str(MAX_PERFT_DEPTH))
+    assert code == 0 and out.splitlines()[-1].split()[2] == "0" and len(out.splitlines()) < 60
+    assert MAX_PERFT_DEPTH == perft.MAX_DEPTH
+
+
+@pytest.mark.parametrize("depth", ["0", "-1", "x", "1001"])
+def test_perft_refuses_a_depth(capsys: pytest.CaptureFixture[str], depth: str) -> None:
+    code, out, err = run(capsys, "perft", LINE, depth)
+    assert (code, out) == (2, "") and err.count("\n") == 1
