@@ -8,17 +8,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Before anything imports numba, torch or NumPy: tests run in several processes, each needs one thread.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# The first call of a kernel compiles it, which no deadline survives. The rest is Hypothesis's own choice, in
-# CI the same examples on every run.
-settings.register_profile("mt_env", deadline=None, print_blob=True)
-settings.load_profile("mt_env")
+# The first call of a kernel compiles it, which no deadline survives. The usual profile draws the same
+# examples on every run; MT_ENV_HYPOTHESIS=thorough draws many more, and others each time.
+settings.register_profile("mt_env", deadline=None, print_blob=True, derandomize=True, max_examples=60)
+settings.register_profile(
+    "thorough",
+    deadline=None,
+    print_blob=True,
+    max_examples=2000,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile(os.environ.get("MT_ENV_HYPOTHESIS", "mt_env"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
