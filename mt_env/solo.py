@@ -36,7 +36,7 @@ from mt_env.rng import Rng, check_seed, mix
 from mt_env.rules import Rules
 from mt_env.rules_options import as_int, near
 from mt_env.solo_info import result, rounds_of_log, rounds_of_rows
-from mt_env.solo_play import POINTS, learner_seat, look, solo_reset, solo_step
+from mt_env.solo_play import NO_ACTION, POINTS, learner_seat, look, solo_deal, solo_step
 from mt_env.view import board_text
 
 OBS_MODES: Final = ("flat", "dict", "flat+mask")
@@ -275,11 +275,9 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self._steps = self._illegal = 0
         out = np.empty(self._size, self._dtype)
         if self._compiled:
-            self._count = solo_reset(
-                self._states, self._rules, np.uint64(episode_seed), self.seat, self._kinds, self._rngs,
-                self._scratch, self._config, self.game.reward_scale, self._legal, self._pay, self._rounds,
-                out, self._mask, self._divide,
-            )  # fmt: skip
+            solo_deal(self._states, self._rules, np.uint64(episode_seed), self._rngs)
+            self._pay[0] = 0.0
+            self._advance(NO_ACTION, out)
         else:
             self._deal_to_bots(episode_seed)
             self._look(out)
@@ -320,11 +318,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         elif self._formal:
             self._look(out)
         elif self._compiled:
-            self._count = solo_step(
-                self._states, self._rules, number, self.seat, self._kinds, self._rngs, self._scratch,
-                self._config, self.game.reward_scale, self._legal, self._pay, self._rounds,
-                out, self._mask, self._divide,
-            )  # fmt: skip
+            self._advance(number, out)
         else:
             self._play_with_bots(number)
             self._look(out)
@@ -341,6 +335,14 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         if self.render_mode == "human":
             self.render()
         return self._pack(out), reward, terminated, truncated, info
+
+    def _advance(self, action: int, out: NDArray[Any]) -> None:
+        """Apply the learner's action where all bots are compiled."""
+        self._count = solo_step(
+            self._states, self._rules, action, self.seat, self._kinds, self._rngs, self._scratch,
+            self._config, self.game.reward_scale, self._legal, self._pay, self._rounds,
+            out, self._mask, self._divide,
+        )  # fmt: skip
 
     def _refusal(self, action: object) -> str:
         if self.episode_seed is None:
@@ -386,7 +388,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self._play_with_bots(None)
 
     def _play_with_bots(self, action: int | None) -> None:
-        """What `mt_env.solo_play.play_on` does, with bots that are asked."""
+        """What `mt_env.solo_play.solo_step` does, with bots that are asked."""
         state, over = self._state, self._over
         assert state is not None
         self._over = True  # should a bot fail

@@ -24,6 +24,9 @@ from mt_env.rewards import write_rewards
 SEAT_STREAM: Final[int] = 1 << 33
 """A learner's random seat in the episode with seed e is ``Rng(mix(e, SEAT_STREAM)).below(num_players)``."""
 
+NO_ACTION: Final[int] = -1
+"""``action`` of `solo_step` that applies nothing."""
+
 ROUND: Final[int] = 0
 ENGINE: Final[int] = 1
 HOW: Final[int] = 2
@@ -41,56 +44,6 @@ def learner_seat(seed: Any, n: Any) -> Any:
 
 
 @kernel
-def play_on(
-    states: Any, rules: Any, seat: Any, kinds: Any, rngs: Any, scratch: Any, config: Any, scale: Any,
-    legal: Any, pay: Any, rounds: Any,
-) -> Any:  # fmt: skip
-    """Play until ``seat`` has a decision or the episode is over, forced moves of ``seat`` too where skipped.
-
-    Args:
-        states: the game, ``(1,)``.
-        rules: its rules, ``(1,)``.
-        seat: the learner's.
-        kinds: policy in each seat, int64 ``[n]``.
-        rngs: their generators, uint64 ``[n, 1]``.
-        scratch: ``(policies.new_scratch(), float64 [3, n])``.
-        config: int64 ``[2]``: code of the reward, whether forced moves are skipped.
-        scale: of the reward.
-        legal: written: the legal ids.
-        pay: float64 ``[1]``: what the learner is paid is added.
-        rounds: int64 ``[rounds, POINTS + n]``: rows of rounds that end are written.
-
-    Returns:
-        Number of legal actions; 0: the episode is over.
-    """
-    s, r = states[0], rules[0]
-    n: Any = np.int64(r["num_players"])
-    policy_scratch, table = scratch
-    while True:
-        if s["phase"] != PLAYING:
-            row = rounds[np.int64(s["rounds_done"]) - 1]
-            row[ROUND] = s["round"]
-            row[ENGINE] = s["engine"]
-            row[HOW] = s["how"]
-            row[MOVES] = s["moves"]
-            for i in range(n):
-                row[POINTS + i] = s["points"][i]
-            write_rewards(s, r, config[0], scale, table[0], table[1], table[2])
-            pay[0] += table[2, seat]
-            if s["phase"] == GAME_OVER:
-                return 0
-            next_round(s, r)
-        turn: Any = np.int64(s["turn"])
-        if turn != seat:
-            apply_action(s, r, policy_action(s, r, kinds[turn], rngs[turn], policy_scratch))
-            continue
-        count: Any = legal_actions(s, r, legal)
-        if count != 1 or config[1] == 0:
-            return count
-        apply_action(s, r, legal[0])
-
-
-@kernel
 def look(
     states: Any, rules: Any, seat: Any, legal: Any, count: Any, out: Any, mask: Any, divide: Any
 ) -> None:
@@ -102,18 +55,10 @@ def look(
 
 
 @kernel
-def solo_reset(
-    states: Any, rules: Any, seed: Any, seat: Any, kinds: Any, rngs: Any, scratch: Any, config: Any,
-    scale: Any, legal: Any, pay: Any, rounds: Any, out: Any, mask: Any, divide: Any,
-) -> Any:  # fmt: skip
-    """Deal the episode ``seed`` (``uint64``), `play_on` and `look`; returns what `play_on` does."""
-    s, r = states[0], rules[0]
-    new_episode(s, r, seed)
-    seed_bots(seed, np.int64(r["num_players"]), rngs)
-    pay[0] = 0.0
-    count = play_on(states, rules, seat, kinds, rngs, scratch, config, scale, legal, pay, rounds)
-    look(states, rules, seat, legal, count, out, mask, divide)
-    return count
+def solo_deal(states: Any, rules: Any, seed: Any, rngs: Any) -> None:
+    """Deal the episode ``seed`` (``uint64``) and seed the bots' generators; `solo_step` goes on from there."""
+    new_episode(states[0], rules[0], seed)
+    seed_bots(seed, np.int64(rules[0]["num_players"]), rngs)
 
 
 @kernel
@@ -121,12 +66,61 @@ def solo_step(
     states: Any, rules: Any, action: Any, seat: Any, kinds: Any, rngs: Any, scratch: Any, config: Any,
     scale: Any, legal: Any, pay: Any, rounds: Any, out: Any, mask: Any, divide: Any,
 ) -> Any:  # fmt: skip
-    """Apply the learner's ``action``, which is legal, `play_on` and `look`; returns what `play_on` does.
+    """Apply the learner's action and play until it has a decision or the episode is over, then `look`.
 
-    ``pay`` is added to: what was paid before the learner's first decision waits there.
+    One kernel for the first decision of an episode and for all others: each costs seconds to compile.
+
+    Args:
+        states: the game, ``(1,)``.
+        rules: its rules, ``(1,)``.
+        action: of the learner, which is legal; `NO_ACTION` after the deal.
+        seat: the learner's. Its forced moves are played too where skipped.
+        kinds: policy in each seat, int64 ``[n]``.
+        rngs: their generators, uint64 ``[n, 1]``.
+        scratch: ``(policies.new_scratch(), float64 [3, n])``.
+        config: int64 ``[2]``: code of the reward, whether forced moves are skipped.
+        scale: of the reward.
+        legal: written: the legal ids.
+        pay: float64 ``[1]``: what the learner is paid is added. What was paid before its first decision
+            waits there.
+        rounds: int64 ``[rounds, POINTS + n]``: rows of rounds that end are written.
+        out: written, see `look`.
+        mask: written, likewise.
+        divide: whether ``out`` is float32 rather than uint8 counts.
+
+    Returns:
+        Number of legal actions; 0: the episode is over.
     """
-    apply_action(states[0], rules[0], action)
-    count = play_on(states, rules, seat, kinds, rngs, scratch, config, scale, legal, pay, rounds)
+    s, r = states[0], rules[0]
+    n: Any = np.int64(r["num_players"])
+    policy_scratch, table = scratch
+    following: Any = np.int64(action)
+    count: Any = 0
+    while True:
+        if following != NO_ACTION:
+            apply_action(s, r, following)
+        if s["phase"] != PLAYING:
+            row = rounds[np.int64(s["rounds_done"]) - 1]
+            row[ROUND] = s["round"]
+            row[ENGINE] = s["engine"]
+            row[HOW] = s["how"]
+            row[MOVES] = s["moves"]
+            for i in range(n):
+                row[POINTS + i] = s["points"][i]
+            write_rewards(s, r, config[0], scale, table[0], table[1], table[2])
+            pay[0] += table[2, seat]
+            if s["phase"] == GAME_OVER:
+                count = 0
+                break
+            next_round(s, r)
+        turn: Any = np.int64(s["turn"])
+        if turn != seat:
+            following = policy_action(s, r, kinds[turn], rngs[turn], policy_scratch)
+            continue
+        count = legal_actions(s, r, legal)
+        if count != 1 or config[1] == 0:
+            break
+        following = np.int64(legal[0])
     look(states, rules, seat, legal, count, out, mask, divide)
     return count
 

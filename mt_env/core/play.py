@@ -34,11 +34,11 @@ def lift_dead(s: Any, r: Any) -> None:
     if r["lifts"] == 0:
         return
     for i in range(np.int64(s["num_open"]) - 1, -1, -1):
-        train = s["open_trains"][i]
+        train = np.int64(s["open_trains"][i])
         if s["unplayed"][s["ends"][train]] == 0:
             s["num_open"] = remove_train(s["open_trains"], s["num_open"], train)
     for i in range(np.int64(s["num_owed"]) - 1, -1, -1):
-        train = s["owed_trains"][i]
+        train = np.int64(s["owed_trains"][i])
         if s["unplayed"][s["ends"][train]] == 0:
             s["num_owed"] = remove_train(s["owed_trains"], s["num_owed"], train)
 
@@ -46,7 +46,10 @@ def lift_dead(s: Any, r: Any) -> None:
 @kernel
 def somebody_is_out(s: Any) -> Flag:
     """Whether any hand is empty."""
-    return s["hand_sizes"][: np.int64(s["num_players"])].min() == 0
+    for seat in range(np.int64(s["num_players"])):  # not .min(), which takes a second to compile
+        if s["hand_sizes"][seat] == 0:
+            return True
+    return False
 
 
 @kernel
