@@ -71,7 +71,8 @@ format: setup ## rewrite the sources as `check` wants them
 fuzz: setup ## N random games, core against referee (N=2000)
 	$(PY) tests/fuzz.py --games $(N)
 
-bench: setup ## measure speed
+bench: setup ## measure speed (docs/performance.md)
+	$(PIP_INSTALL) -q -e ".[bench]"
 	$(PY) -m benchmarks
 
 bench-peers: setup ## measure speed beside other libraries' environments

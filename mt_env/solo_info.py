@@ -41,7 +41,7 @@ def result(
 
 
 def rounds_of_rows(rows: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """The finished rounds from the rows that `mt_env.solo_play.solo_step` wrote, ``[finished, POINTS + n]``."""
+    """The finished rounds from the rows of `mt_env.solo_play.solo_step`, ``[finished, POINTS + n]``."""
     return [
         {
             "round": row[ROUND],

@@ -56,7 +56,7 @@ def look(
 
 @kernel
 def solo_deal(states: Any, rules: Any, seed: Any, rngs: Any) -> None:
-    """Deal the episode ``seed`` (``uint64``) and seed the bots' generators; `solo_step` goes on from there."""
+    """Deal the episode ``seed`` (``uint64``) and seed the bots; `solo_step` goes on from there."""
     new_episode(states[0], rules[0], seed)
     seed_bots(seed, np.int64(rules[0]["num_players"]), rngs)
 

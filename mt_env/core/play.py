@@ -46,10 +46,10 @@ def lift_dead(s: Any, r: Any) -> None:
 @kernel
 def somebody_is_out(s: Any) -> Flag:
     """Whether any hand is empty."""
+    out = False
     for seat in range(np.int64(s["num_players"])):  # not .min(), which takes a second to compile
-        if s["hand_sizes"][seat] == 0:
-            return True
-    return False
+        out |= s["hand_sizes"][seat] == 0
+    return out
 
 
 @kernel
