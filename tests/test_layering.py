@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("tiles", "rules", "actions"),
+    ("tiles", "rules", "actions", "data"),
     ("core",),
     (
         *("game", "state", "rng", "events", "explain", "infostate", "invariants", "serial", "data"),
@@ -37,8 +37,8 @@ OUTSIDE = ("training", "examples", "benchmarks", "tests")
 REFEREE_MAY = {"tiles", "rules"}
 """What the referee may know of mt_env: data, nothing that plays."""
 
-SHARED_TRAINING = {"nets"}
-"""The one file of training/ that its scripts may share."""
+SHARED_TRAINING = {"nets", "runs", "sb3_tools"}
+"""The files of training/ that its scripts may share."""
 
 
 # --- reading imports --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 _SPEC: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 _factories: dict[str, BotFactory | str] = {name: partial(CompiledBot, name) for name in KINDS}
-_families: dict[str, Callable[[str], Bot] | str] = {}
+_families: dict[str, Callable[[str], Bot] | str] = {"policy": "mt_env.bots.policy:PolicyBot"}
 
 
 def register(name: str, factory: BotFactory | str, *, replace: bool = False) -> None:
