@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
@@ -14,8 +14,33 @@ if TYPE_CHECKING:
     from mt_env.rules import Rules
 
 
+MAX_DEPTH: Final = 8
+"""How deep values may lie in values: options are flat, and PyYAML takes the square of the depth in time."""
+
+
 class _Loader(yaml.SafeLoader):
-    """`yaml.SafeLoader`, but a key given twice is an error: silently the last one would win."""
+    """`yaml.SafeLoader`, but with errors of its own instead of silence, crashes or endless work.
+
+    A key given twice is an error: silently the last one would win. So are deep nesting, and a value that does
+    not fit the tag in front of it, as in ``!!bool maybe``.
+    """
+
+    depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.depth == MAX_DEPTH:
+            raise ValueError(f"line {self.line + 1}: nested too deep; options are plain 'name: value' lines")
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        try:
+            return super().construct_object(node, deep)
+        except (KeyError, AttributeError, IndexError, TypeError, OverflowError):
+            tag, line = node.tag.rpartition(":")[2], node.start_mark.line + 1
+            raise ValueError(f"line {line}: {node.value!r} does not fit its tag !!{tag}") from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -26,6 +51,9 @@ class _Loader(yaml.SafeLoader):
                     raise ValueError(f"line {line}: {key_node.value} is given twice; give it once")
                 seen.add(key_node.value)
         return super().construct_mapping(node, deep)
+
+
+_CONTAINERS: Final = (list, tuple, set, dict)
 
 
 def mapping_from_yaml(text: str | bytes) -> dict[str, object]:
@@ -40,6 +68,11 @@ def mapping_from_yaml(text: str | bytes) -> dict[str, object]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"not readable as YAML: {error}") from None
     if isinstance(data, dict):
+        for name, value in data.items():
+            # Aliases could make such a value so large that a message which shows it would not end.
+            parts = value.values() if isinstance(value, dict) else value
+            if isinstance(value, _CONTAINERS) and any(isinstance(part, _CONTAINERS) for part in parts):
+                raise ValueError(f"{name}: must be a plain value, not a list of lists or the like")
         return data
     what = "empty" if data is None else f"a {type(data).__name__}"
     raise ValueError(f"must hold options as 'name: value' lines, such as 'preset: spruce', but is {what}")

@@ -101,6 +101,11 @@ def test_what_cannot_be_rules_is_told_what_can(rules: object) -> None:
         load_rules(rules)  # type: ignore[arg-type]
 
 
+_MANY_ALIASES = "".join(f"x{i}: &a{i} {{p: *a{i - 1}, q: *a{i - 1}}}\n" for i in range(1, 41))
+_MANY_ALIASES = "x0: &a0 {p: x, q: x}\n" + _MANY_ALIASES
+"""A value that would be a million million words long if it were written out."""
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -124,6 +129,14 @@ def test_what_cannot_be_rules_is_told_what_can(rules: object) -> None:
         ("set: 12\n---\nset: 9\n", ["not readable as YAML"]),
         ("set: !!python/object/apply:os.getcwd []\n", ["not readable as YAML"]),
         ("? [1]\n: 2\n", ["YAML"]),
+        ("own_first: !!bool maybe\n", ["line 1", "'maybe' does not fit its tag !!bool"]),
+        ("set: 9\nrounds: !!timestamp x\n", ["line 2", "'x' does not fit its tag !!timestamp"]),
+        ("set: !!int ''\n", ["'' does not fit its tag !!int"]),
+        ("set: " + "[" * 3000, ["line 1", "nested too deep"]),
+        ("- " * 3000, ["line 1", "nested too deep"]),
+        ("set: &a [*a]\n", ["set: must be a plain value"]),
+        ("preset: &a {x: *a}\n", ["preset: must be a plain value"]),
+        (_MANY_ALIASES + "set: *a40\n", ["must be a plain value"]),
         ("mexican_from: lap_1\n", ["opening='chain'", "mexican_from='lap_1'"]),
     ],
 )
