@@ -227,8 +227,8 @@ def test_events_tell_the_public_story() -> None:
             [
                 names[event.kind],
                 (event.seat - me) % n,
-                event.tile if event.tile is not None else -1,
-                -1 if event.train is None else event.train if event.train == n else (event.train - me) % n,
+                event.tile if event.kind == "play" else -1,
+                -1 if event.kind != "play" else event.train if event.train == n else (event.train - me) % n,
             ]
             for event in state.log
             if event.kind in names
