@@ -37,7 +37,7 @@ OUTSIDE = ("training", "examples", "benchmarks", "tests")
 REFEREE_MAY = {"tiles", "rules"}
 """What the referee may know of mt_env: data, nothing that plays."""
 
-SHARED_TRAINING = {"nets", "runs", "sb3_tools"}
+SHARED_TRAINING = {"nets", "run_folder", "sb3_tools"}
 """The files of training/ that its scripts may share."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,6 +115,13 @@ def test_a_run_tells_what_it_was(run: Path) -> None:
     names = set().union(*lines)
     assert {"learn/approx_kl", "episodes/win_share", "episodes/reward", "time/steps_per_second"} <= names
     assert not [name for name in names if name.startswith("train/")]
+    told = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    untold = [
+        name
+        for name in sorted(names - {"step"})
+        if f"`{re.sub('/(random|planner)/', '/BOT/', name)}`" not in told
+    ]
+    assert not untold
     for bot in ("random", "planner"):
         assert 0 <= lines[-1][f"eval/{bot}/win_share"] <= 1 and lines[-1][f"eval/{bot}/points"] >= 0
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import runs
+import run_folder
 import torch as th
 import tyro
 from nets import CandidatePolicy, FastMaskablePolicy, layers_of
@@ -199,7 +199,7 @@ def export(model: MaskablePPO, config: Config, out: Path) -> Path:
         "steps": model.num_timesteps,
         "opponents": list(config.env.opponents),
         "reward": config.env.reward,
-        "commit": runs.commit(),
+        "commit": run_folder.commit(),
     }
     return save_model(out / "model", kind, layers, activation, game, learned)
 
@@ -353,12 +353,12 @@ def run(config: Config, argv: Sequence[str] = (), resume: bool = False) -> Path:
         if not checkpoints(out):
             raise ValueError(f"{out}: has no checkpoint to go on from")
         model, seen = load_checkpoint(checkpoints(out)[-1], envs, config.run.device)
-        runs.cut_metrics(out, model.num_timesteps)
+        run_folder.cut_metrics(out, model.num_timesteps)
     else:
-        runs.open_run(out, config.run.overwrite)
+        run_folder.open_run(out, config.run.overwrite)
         model, seen = new_learner(config, envs), None
     warm_up(config)
-    runs.write_config(out, config)
+    run_folder.write_config(out, config)
     game = envs.envs[0].game
     rules = game.rules.rules.to_text()
     facts = {
@@ -368,7 +368,7 @@ def run(config: Config, argv: Sequence[str] = (), resume: bool = False) -> Path:
         "torch_threads": th.get_num_threads(),
         "device": str(model.device),
     }
-    runs.write_provenance(out, argv, facts)
+    run_folder.write_provenance(out, argv, facts)
     log = make_log(out, config.run.tensorboard)
     model.set_logger(log)
     watch = Watch(config, out, model.num_timesteps, seen)
@@ -410,15 +410,15 @@ def parse(argv: Sequence[str]) -> tuple[Config, bool]:
         raise ValueError("--config and --resume: a resumed run has its config; give one of them")
     config = Config()
     if chosen.resume:
-        config = runs.read_config(Config, Path(chosen.resume) / runs.CONFIG)
+        config = run_folder.read_config(Config, Path(chosen.resume) / run_folder.CONFIG)
         config = replace(config, run=replace(config.run, out=chosen.resume))
     elif chosen.config:
-        config = runs.read_config(Config, chosen.config)
+        config = run_folder.read_config(Config, chosen.config)
     given = tyro.cli(
         Config, default=config, args=rest, prog="ppo_sb3.py", config=(tyro.conf.OmitArgPrefixes,)
     )
     if chosen.resume:
-        changed = runs.changes(config, given, MAY_CHANGE)
+        changed = run_folder.changes(config, given, MAY_CHANGE)
         if given.run.out != chosen.resume:
             changed.append(f"out: {chosen.resume} -> {given.run.out}")
         if changed:

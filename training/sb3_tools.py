@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import runs
+import run_folder
 import torch as th
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
@@ -127,7 +127,7 @@ class Log(Logger):
 
 def make_log(out: Path, tensorboard: bool) -> Log:
     """The writers of a run; TensorBoard's if it is wanted and installed."""
-    writers: list[KVWriter] = [JsonLines(out / runs.METRICS)]
+    writers: list[KVWriter] = [JsonLines(out / run_folder.METRICS)]
     if tensorboard:
         try:
             writers.append(TensorBoardOutputFormat(str(out / "tensorboard")))
@@ -155,7 +155,7 @@ def save_checkpoint(model: MaskablePPO, out: Path, keep: int, more: Any = None) 
         (folder / REST).write_bytes(pickle.dumps(rest))
 
     folder = out / "checkpoints"
-    runs.write_folder(folder / f"{model.num_timesteps:012d}", fill)
+    run_folder.write_folder(folder / f"{model.num_timesteps:012d}", fill)
     for old in checkpoints(out)[:-keep]:
         shutil.rmtree(old)
 
