@@ -13,4 +13,8 @@ GYM_ID: Final = "MexicanTrain-v0"
 def register_envs() -> None:
     """Register `GYM_ID` with Gymnasium; calling it again does nothing."""
     if GYM_ID not in gymnasium.registry:
-        gymnasium.register(GYM_ID, entry_point="mt_env.solo:MexicanTrainEnv")
+        gymnasium.register(
+            GYM_ID,
+            entry_point="mt_env.solo:MexicanTrainEnv",
+            vector_entry_point="mt_env.vector.gym_vec:MexicanTrainVectorEnv",
+        )

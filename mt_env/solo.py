@@ -145,7 +145,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         )
         n = self.game.num_players
         self.opponents: list[Bot] = seat_bots(opponents, n - 1, "opponents")
-        self._fixed_seat = _seat(seat, n)
+        self.fixed_seat = _seat(seat, n)
         _one_of("illegal_action", illegal_action, ILLEGAL_ACTIONS)
         _one_of("obs_mode", obs_mode, OBS_MODES)
         if render_mode is not None:
@@ -164,7 +164,8 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self.max_episode_steps = max_episode_steps
         self.render_mode = render_mode
         self.encoding = self.game.encoding
-        self._dtype = dtype_of(observation_dtype)
+        self.observation_dtype = self._dtype = dtype_of(observation_dtype)
+        self.candidates = bool(candidates)
         self._size = self.encoding.size
         self._actions = self.game.num_actions
         if candidates and obs_mode != "dict":
@@ -192,7 +193,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         """The game, where bots have to be called; its record is copied to `_states` at each decision."""
         self._bot_rngs: list[Rng] = []
         self._seat_rng: Rng | None = None
-        self.seat = 0 if self._fixed_seat is None else self._fixed_seat
+        self.seat = 0 if self.fixed_seat is None else self.fixed_seat
         self.base_seed: int | None = None
         self.episode_index = -1
         self.episode_seed: int | None = None
@@ -223,6 +224,17 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         if self.obs_mode == "dict":
             return {self.observation_key: out, "action_mask": self._mask.copy(), **self._candidate_rows()}
         return np.concatenate([out, self._mask], dtype=self._dtype, casting="unsafe")
+
+    def pack_final(self, vector: NDArray[Any]) -> Any:
+        """The observation at the end of an episode, made from its vector: no action is legal."""
+        mask = np.zeros(self._actions, np.int8)
+        if self.obs_mode == "flat":
+            return vector
+        if self.obs_mode == "dict":
+            none = self._legal[:0]
+            rows = self._candidates.write(self._states, self._rules, none, 0) if self._candidates else {}
+            return {self.observation_key: vector, "action_mask": mask, **rows}
+        return np.concatenate([vector, mask], dtype=self._dtype)
 
     def _candidate_rows(self) -> dict[str, NDArray[Any]]:
         if self._candidates is None:
@@ -267,7 +279,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
             episode_seed = mix(self.base_seed, self.episode_index)
         self.episode_seed = episode_seed
         n = self.game.num_players
-        if self._fixed_seat is None:
+        if self.fixed_seat is None:
             self.seat = int(learner_seat(np.uint64(episode_seed), n))
         for i, kind in enumerate(self._opponent_kinds):
             self._kinds[(self.seat + 1 + i) % n] = kind
