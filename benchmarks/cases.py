@@ -8,6 +8,7 @@ missing raises `UnavailableError` with the reason.
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -94,7 +95,9 @@ def pettingzoo_loop(game: Any) -> Step:
 
 def _connect_four() -> Any:
     try:
-        return importlib.import_module("pettingzoo.classic.connect_four_v3")
+        with warnings.catch_warnings():  # 1.27 deprecates importing it; 1.25 has no other way
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return importlib.import_module("pettingzoo.classic.connect_four_v3")
     except ImportError as error:
         raise UnavailableError(f"{error}; pip install 'mt-env[bench]' brings it") from error
 

@@ -165,8 +165,8 @@ def generated(lines: Lines) -> str:
     )
     intro = (
         f"Measured {run['date']} at commit {run['commit']} by `{run['command']}`: {run['repeats']} repeats "
-        f"of {run['seconds']:g} CPU seconds a case. {run['machine']}, {run['cores']} cores, load average {load} "
-        f"(before and after). {versions}. All with 4 seats and the D12 set; the yardstick is "
+        f"of {run['seconds']:g} CPU seconds a case. {run['machine']}, {run['cores']} cores, load "
+        f"average {load} (before and after). {versions}. All with 4 seats and the D12 set; the yardstick is "
         f"`{YARDSTICK}`.\n"
     )
     skipped = [f"Not measured: {x['name']} ({x['why']}).\n" for x in _of(lines, "skipped")]
