@@ -64,7 +64,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert learn(*SMALL, "--total-steps", "256", "--seed", "3", "--out", out) == 0
     more = [
         "--eval-every",
-        "256",
+        "128",
         "--eval-deals",
         "8",
         "--checkpoint-every",
@@ -112,6 +112,7 @@ def test_a_run_tells_what_it_was(run: Path) -> None:
     lines = metrics(run)
     steps = [line["step"] for line in lines]
     assert steps == sorted(steps) and steps[-1] == 512
+    assert [line["step"] for line in lines if "eval/random/rank" in line] == [384, 512]
     names = set().union(*lines)
     assert {"learn/approx_kl", "episodes/win_share", "episodes/reward", "time/steps_per_second"} <= names
     assert not [name for name in names if name.startswith("train/")]

@@ -294,6 +294,7 @@ class Watch(BaseCallback):
             if run.progress_seconds:
                 share, error, points = found["win_share"], 1.96 * found["win_share_se"], found["points"]
                 say(f"step {step:>9,}: against {bot}: wins {share:.1%} +-{error:.1%}, points {points:.1f}")
+        self.logger.dump(step)
 
 
 # --- the run ----------------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ def run(config: Config, argv: Sequence[str] = (), resume: bool = False) -> Path:
         run_folder.open_run(out, config.run.overwrite)
         model, seen = new_learner(config, envs), None
     warm_up(config)
-    run_folder.write_config(out, config)
+    run_folder.write_config(out, replace(config, run=replace(config.run, overwrite=False)))
     game = envs.envs[0].game
     rules = game.rules.rules.to_text()
     facts = {

@@ -107,8 +107,9 @@ class JsonLines(KVWriter):
             for key, v in sorted(key_values.items())
             if isinstance(v, (int, float, np.number)) and math.isfinite(v)
         }
-        self.file.write(json.dumps({"step": step, **values}) + "\n")
-        self.file.flush()
+        if values:
+            self.file.write(json.dumps({"step": step, **values}) + "\n")
+            self.file.flush()
 
     def close(self) -> None:
         """Close the file."""
