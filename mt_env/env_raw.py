@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from mt_env import actions
+from mt_env.candidates import CandidateWriter
 from mt_env.core.state import GAME_DTYPE, MAX_LEGAL, rules_record
 from mt_env.env_step import NO_ACTION, advance, deal, full_state, observe
 from mt_env.game import Game
@@ -38,7 +39,9 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
 
     **Observation** of every agent at every time: ``{"observation", "action_mask"}``. The first is a flat
     vector laid out by ``encoding`` (see docs/env.md), float32 in [0, 1] or uint8 counts; the second is int8
-    ``[num_actions]``, all zeros unless it is this agent's turn. The arrays are the caller's own.
+    ``[num_actions]``, all zeros unless it is this agent's turn. With ``candidates`` it also holds the legal
+    actions as rows of features (`mt_env.candidates`): ``candidates``, ``candidate_actions`` and
+    ``candidate_count``, no rows unless it is this agent's turn. The arrays are the caller's own.
 
     **Actions**: ``relative_train * num_tiles + tile``, with relative train 0 the agent's own, 1.. the next
     seats clockwise, ``num_players`` the Mexican Train; then ``game.draw_action``, ``game.pass_action``.
@@ -68,6 +71,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
             step is a decision.
         render_mode: ``"ansi"`` (`render` returns text), ``"human"`` (it prints) or None.
         observation_dtype: ``"float32"`` or ``"uint8"``.
+        candidates: whether observations hold the candidate rows.
 
     Attributes:
         game: the table: rules resolved for the seats, number of actions.
@@ -101,6 +105,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
         skip_forced: bool = False,
         render_mode: str | None = None,
         observation_dtype: str = "float32",
+        candidates: bool = False,
     ) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
@@ -120,11 +125,14 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
         self.agents: list[str] = []
         self.agent_selection: str = self.possible_agents[0]
         self.action_spaces = {agent: spaces.Discrete(size) for agent in self.possible_agents}
+        self._candidates = CandidateWriter(self.game.rules) if candidates else None
+        more = self._candidates.spaces if self._candidates else {}
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
                     "observation": self.encoding.space(self._dtype),
                     "action_mask": spaces.Box(0, 1, (size,), np.int8),
+                    **more,
                 }
             )
             for agent in self.possible_agents
@@ -301,13 +309,19 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
             seen = self._seen
             if seen is not None:
                 self._seen = None  # handed out: the next caller gets one of his own
-                return {"observation": seen, "action_mask": mask}
+                return {"observation": seen, "action_mask": mask, **self._rows(True)}
         else:
             mask = np.zeros(self.game.num_actions, np.int8)
         seat = self.possible_agents.index(agent)
         seen = np.empty(self.encoding.size, self._dtype)
         observe(self._record, self._rules, seat, self._divide, seen)
-        return {"observation": seen, "action_mask": mask}
+        return {"observation": seen, "action_mask": mask, **self._rows(agent == self._mover)}
+
+    def _rows(self, moves: bool) -> Observation:
+        """The candidates' part of an observation; ``moves``: it is that agent's turn."""
+        if self._candidates is None:
+            return {}
+        return self._candidates.write(self._record, self._rules, self._legal, self._count if moves else 0)
 
     def state(self) -> NDArray[np.float32]:
         """The full state with all hands and the boneyard's order: float32, laid out by ``state_encoding``.

@@ -14,6 +14,7 @@ import pettingzoo
 import pytest
 from pettingzoo.test import api_test, parallel_api_test, performance_benchmark, render_test, seed_test
 
+from mt_env.candidates import CandidateWriter
 from mt_env.env import ENV_ID, env, raw_env, register, turn_based_parallel_env
 from mt_env.game import Game
 from mt_env.rng import mix
@@ -567,3 +568,31 @@ def test_registry() -> None:
 def test_arguments_are_checked(kwargs: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         env(**kwargs)
+
+
+def test_candidates_are_the_legal_actions_of_the_agent_to_move() -> None:
+    game = raw_env(3, "cover", candidates=True)
+    api_test(env(3, "cover", candidates=True), num_cycles=60)
+    game.reset(seed=4)
+    writer = CandidateWriter(game.game.rules)
+    steps = 0
+    while game.agents and not game.terminations[game.agent_selection]:
+        for agent in game.possible_agents:
+            seen = game.observe(agent)
+            assert game.observation_space(agent).contains(seen)
+            count = int(seen["candidate_count"][0])
+            legal = np.flatnonzero(seen["action_mask"]).tolist()
+            assert seen["candidate_actions"][:count].tolist() == legal
+            assert (seen["candidate_actions"][count:] == -1).all()
+            assert not seen["candidates"][count:].any()
+            if agent == game.agent_selection:
+                state = game.game_state()
+                again = writer.write(state.record, state.game.rules_record, np.array(legal), count)
+                assert np.array_equal(again["candidates"], seen["candidates"])
+                assert seen["candidates"][:count].any()
+            else:
+                assert count == 0
+        game.step(game.legal_actions()[steps % len(game.legal_actions())])
+        steps += 1
+    assert steps > 20
+    assert all(int(game.observe(agent)["candidate_count"][0]) == 0 for agent in game.possible_agents)
