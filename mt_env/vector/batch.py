@@ -172,14 +172,19 @@ class Batch:
         self._chunks = list(pairwise(edges))
         self._pool: ThreadPoolExecutor | None = None
 
-        meta = self._meta
-        self.seat: NDArray[np.int64] = meta["seat"]
-        self.count: NDArray[np.int64] = meta["count"]
         self.legal = self._legal
         self.observation = self._obs if observation is not None else None
         self.mask = self._mask if mask else None
         self.candidates = self._rows if candidates else None
         self.events = self._events if length else None
+        self._name_columns()
+
+    def _name_columns(self) -> None:
+        """Give the columns of the rows their public names."""
+        n = self.game.num_players
+        meta = self._meta
+        self.seat: NDArray[np.int64] = meta["seat"]
+        self.count: NDArray[np.int64] = meta["count"]
         self.rewards: NDArray[np.float64] = meta["rewards"][:, :n]
         self.ended: NDArray[np.int64] = meta["ended"]
         self.points: NDArray[np.int64] = meta["points"][:, :n]
@@ -189,6 +194,14 @@ class Batch:
         self.lengths: NDArray[np.int64] = meta["final_steps"]
         self.episode_seed: NDArray[np.uint64] = meta["episode_seed"]
         self.formal: NDArray[np.int64] = meta["formal"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_pool": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy's columns must be those of its own rows: copied apart, they would never change again."""
+        self.__dict__.update(state)
+        self._name_columns()
 
     # --- playing ------------------------------------------------------------------------------------------
 

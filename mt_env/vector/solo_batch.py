@@ -60,15 +60,18 @@ class SoloBatch(Batch):
             config["penalty_by_round"] = by_round
         observation = np.dtype(single.observation_dtype).name
         self._set_up(num_games, config, observation, True, single.candidates, 0, num_threads)
+        self.final_observation = self._final if final else None
+        self._index = np.arange(self.num_games)
+        self._begun = False
+
+    def _name_columns(self) -> None:
+        super()._name_columns()
         meta = self._meta
         self.final_seat: NDArray[np.int64] = meta["final_seat"]
         self.illegal: NDArray[np.int64] = meta["illegal"]
         self.final_illegal: NDArray[np.int64] = meta["final_illegal"]
         self.truncated: NDArray[np.int64] = meta["truncated"]
         self.waits: NDArray[np.int64] = meta["waits"]
-        self.final_observation = self._final if final else None
-        self._index = np.arange(self.num_games)
-        self._begun = False
 
     def reset_some(self, which: NDArray[np.bool_] | None, seed: int | list[int | None] | None) -> None:
         """Begin an episode in the games of ``which`` (None: all).
