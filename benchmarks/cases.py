@@ -9,66 +9,24 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
 import numpy as np
 
-from benchmarks import loops
+from benchmarks import batches, loops
+from benchmarks.floor import floor
+from benchmarks.registry import CASES, FLOOR, YARDSTICK, Case, Step, UnavailableError, case
 from mt_env import Game, MexicanTrainEnv, State, env, raw_env
 from mt_env.candidates import NUM_FEATURES
 from mt_env.core.policies import HEAVIEST, PLANNER, PLANNER_FAST, RANDOM, new_scratch
 from mt_env.core.rollout import play_episodes
 from mt_env.core.state import GAME_DTYPE, MAX_LEGAL
 
+__all__ = ["CASES", "FLOOR", "YARDSTICK", "Case", "Step", "UnavailableError", "pettingzoo_loop"]
+
 SEATS: Final = 4
 """Seats of every case; the set is D12."""
-
-YARDSTICK: Final = "connect_four env"
-"""Name of the case that the others are divided by."""
-
-Step = Callable[[int], int]
-
-
-class UnavailableError(Exception):
-    """A case cannot be measured here; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One thing that is measured.
-
-    Attributes:
-        name: what it is called in results, for ``--only`` too.
-        unit: what is counted: ``moves`` (applied actions, forced ones too), ``steps`` of an environment,
-            ``rounds`` or ``copies``.
-        meaning: what one unit is, for the docs.
-        prepare: makes everything ready and returns ``step``.
-    """
-
-    name: str
-    unit: str
-    meaning: str
-    prepare: Callable[[], Step]
-
-
-CASES: Final[dict[str, Case]] = {}
-"""Name -> case, in the order in which they are measured and shown."""
-
-
-def case(name: str, unit: str, meaning: str) -> Callable[[Callable[[], Step]], Callable[[], Step]]:
-    """Enter the decorated ``prepare`` as a case."""
-
-    def enter(prepare: Callable[[], Step]) -> Callable[[], Step]:
-        if name in CASES:
-            raise ValueError(f"two cases are called {name!r}")
-        CASES[name] = Case(name, unit, meaning, prepare)
-        return prepare
-
-    return enter
-
 
 # --- the yardstick ----------------------------------------------------------------------------------------
 
@@ -110,6 +68,12 @@ def _connect_four_env() -> Step:
 @case("connect_four raw_env", "steps", "the same without wrappers")
 def _connect_four_raw() -> Step:
     return pettingzoo_loop(_connect_four().raw_env())
+
+
+@case(FLOOR, "moves", "floor.c, 1024 games: 50 ns of work, as many bytes as uint8 + mask: what must be paid")
+def _floor() -> Step:
+    game = Game("cover", SEATS)
+    return floor(1024, game.encoding.size, game.num_actions)
 
 
 # --- the core ---------------------------------------------------------------------------------------------
@@ -308,3 +272,8 @@ def _gym_planner() -> Step:
 @case("Gymnasium, candidates", "steps", "three `random` bots; dict observation with candidate rows")
 def _gym_candidates() -> Step:
     return gymnasium_loop(MexicanTrainEnv(SEATS, opponents="random", obs_mode="dict", candidates=True))
+
+
+# --- many games at once: a module of its own --------------------------------------------------------------
+
+batches.enter()

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from benchmarks.cases import YARDSTICK, Case, Step, UnavailableError
+from benchmarks.registry import FLOOR, YARDSTICK, Case, Step, UnavailableError
 
 
 @dataclass(slots=True)
@@ -23,14 +23,17 @@ class Result:
 
     Attributes:
         case: which.
-        rates: units per CPU second, one for each repeat.
+        rates: units per second of the case's clock, one for each repeat.
         ratios: the same over the yardstick of the repeat; empty where it was not measured.
+        floors: the C floor of the repeat over the same, for moves and steps: how many times its time one
+            takes; empty where it was not measured.
         chunk: ``n`` of each call of ``step``.
     """
 
     case: Case
     rates: list[float] = field(default_factory=list)
     ratios: list[float] = field(default_factory=list)
+    floors: list[float] = field(default_factory=list)
     chunk: int = 1
 
     def row(self) -> dict[str, Any]:
@@ -44,6 +47,8 @@ class Result:
             "min": _short(min(self.rates)),
             "max": _short(max(self.rates)),
             "ratio": _short(median(self.ratios)) if self.ratios else None,
+            "floor": _short(median(self.floors)) if self.floors else None,
+            "clock": self.case.clock,
         }
 
 
@@ -51,13 +56,13 @@ def _short(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def rate(step: Step, chunk: int, seconds: float) -> float:
-    """Units per CPU second of calls ``step(chunk)``, for at least ``seconds`` of CPU time."""
+def rate(step: Step, chunk: int, seconds: float, clock: Callable[[], float] = time.process_time) -> float:
+    """Units per second of calls ``step(chunk)``, for at least ``seconds``, as ``clock`` counts them."""
     done = 0
-    begin = time.process_time()
+    begin = clock()
     while True:
         done += step(chunk)
-        spent = time.process_time() - begin
+        spent = clock() - begin
         if spent >= seconds and spent > 0:
             return done / spent
 
@@ -94,9 +99,20 @@ def measure(cases: Sequence[Case], repeats: int, seconds: float) -> tuple[list[R
     for number in range(repeats):
         print(f"repeat {number + 1} of {repeats}", file=sys.stderr)
         for result, step in zip(results, steps, strict=True):
-            result.rates.append(rate(step, result.chunk, seconds))
-    yardstick = next((r for r in results if r.case.name == YARDSTICK), None)
-    if yardstick is not None:
-        for result in results:
-            result.ratios = [a / b for a, b in zip(result.rates, yardstick.rates, strict=True)]
+            clock = time.perf_counter if result.case.clock == "wall" else time.process_time
+            result.rates.append(rate(step, result.chunk, seconds, clock))
+    compare(results)
     return results, skipped
+
+
+def compare(results: Sequence[Result]) -> None:
+    """Divide each result by the yardsticks among them, repeat by repeat."""
+    by_name = {result.case.name: result for result in results}
+    yardstick, floor = by_name.get(YARDSTICK), by_name.get(FLOOR)
+    for result in results:
+        if result.case.clock != "cpu":
+            continue
+        if yardstick is not None:
+            result.ratios = [a / b for a, b in zip(result.rates, yardstick.rates, strict=True)]
+        if floor is not None and result.case.unit in ("moves", "steps"):
+            result.floors = [b / a for a, b in zip(result.rates, floor.rates, strict=True)]

@@ -83,8 +83,10 @@ def sizes() -> list[dict[str, Any]]:
     import numpy as np
 
     from benchmarks import loops
+    from benchmarks.batches import OUTPUTS, SETTINGS
     from mt_env import Game
     from mt_env.core.state import GAME_DTYPE, MAX_LEGAL, RULES_DTYPE
+    from mt_env.vector import Batch
 
     game = Game("spruce", 4)
     state = game.new_initial_state(1)
@@ -98,6 +100,9 @@ def sizes() -> list[dict[str, Any]]:
         "bytes of an action mask (4 seats, D12)": game.num_actions,
         "bytes of a finished round as State.to_bytes()": len(state.to_bytes()),
     }
+    for name in ("uint8 + mask", "candidates"):
+        batch = Batch(1024, "cover", **{**SETTINGS, **OUTPUTS[name][1]})
+        found[f"bytes a game of a batch, {name}"] = round(batch.nbytes / batch.num_games)
     for preset in ("cover", "spruce"):
         rules = Game(preset, 4).rules_record
         states, rng = np.zeros(1, GAME_DTYPE), np.ones(1, np.uint64)
