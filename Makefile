@@ -75,8 +75,18 @@ bench: setup ## measure speed (docs/performance.md)
 	$(PIP_INSTALL) -q -e ".[bench]"
 	$(PY) -m benchmarks
 
-bench-peers: setup ## measure speed beside other libraries' environments
-	$(PY) -m benchmarks.peers
+bench-peers: $(VENV)-peers/.stamp-peers ## measure speed beside other libraries' environments (own venv)
+	"$(VENV)-peers/bin/python" -m benchmarks.peers
+
+# A library that does not install here is left out: the run says that it was not measured.
+$(VENV)-peers/.stamp-peers: pyproject.toml benchmarks/peers-requirements.txt
+	"$(PYTHON)" -m venv "$(VENV)-peers"
+	"$(VENV)-peers/bin/python" -m pip install -q --upgrade pip
+	"$(VENV)-peers/bin/python" -m pip install -q -e .
+	grep -v '^#' benchmarks/peers-requirements.txt | while read -r line; do \
+	  "$(VENV)-peers/bin/python" -m pip install -q "$$line" "numpy>=2" < /dev/null || echo "not installed: $$line"; \
+	done
+	@touch "$@"
 
 golden: setup ## rewrite the golden games; read the difference before committing it
 	$(PY) tests/golden.py
