@@ -15,7 +15,11 @@ export OMP_NUM_THREADS = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv setup setup-learn demo test check format fuzz bench bench-peers golden compat clean
+.PHONY: help venv setup setup-learn demo test check lane-bounds lane-nojit format fuzz bench bench-peers golden compat clean
+
+# What the two lanes play: the whole core, and with the JIT off, where a round takes a second, nothing else.
+CORE_TESTS = tests/rules tests/unit/test_jit.py tests/test_golden.py tests/test_lanes.py tests/test_perft.py
+FACE_TESTS = tests/unit/test_bots.py tests/unit/test_observation.py tests/test_conformance.py
 
 help: ## list the targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +59,7 @@ test: setup setup-learn ## everything: format, lint, types, the whole test suite
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	MT_ENV_REQUIRE_LEARN=1 $(PY) -m pytest -n $(JOBS)
+	@$(MAKE) --no-print-directory lane-bounds lane-nojit
 
 # --- while working ----------------------------------------------------------------------------------------
 
@@ -63,6 +68,14 @@ check: setup ## format, lint, types and the fast tests, in under 90 s on two cor
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(PY) -m pytest -n $(JOBS) -m "not slow"
+
+lane-bounds: setup ## kernels compiled with index checks (numba has none otherwise)
+	MT_ENV_LANE=bounds NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(JOBS) -m "not slow" $(CORE_TESTS) $(FACE_TESTS)
+
+lane-nojit: setup ## the core as plain Python: equal results, and at least 95 % of its lines run
+	MT_ENV_LANE=nojit NUMBA_DISABLE_JIT=1 $(PY) -m coverage run -m pytest -m "not slow" \
+		-k "not referee_counts and not larger_games" $(CORE_TESTS)
+	$(PY) -m coverage report
 
 format: setup ## rewrite the sources as `check` wants them
 	$(PY) -m ruff check --fix .
