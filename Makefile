@@ -70,7 +70,7 @@ check: setup ## format, lint, types and the fast tests, in under 90 s on two cor
 	$(PY) -m pytest -n $(JOBS) -m "not slow"
 
 lane-bounds: setup ## kernels compiled with index checks (numba has none otherwise)
-	MT_ENV_LANE=bounds NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(JOBS) -m "not slow" $(CORE_TESTS) $(FACE_TESTS)
+	MT_ENV_LANE=bounds NUMBA_BOUNDSCHECK=1 $(PY) -m pytest -n $(JOBS) -m "not slow or lane" $(CORE_TESTS) $(FACE_TESTS)
 
 lane-nojit: setup ## the core as plain Python: equal results, and at least 95 % of its lines run
 	MT_ENV_LANE=nojit NUMBA_DISABLE_JIT=1 $(PY) -m coverage run -m pytest -m "not slow" \

@@ -205,6 +205,7 @@ def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[b
     )  # type: ignore[call-overload]
 
 
+@pytest.mark.slow
 def test_processes_print_equal_bytes() -> None:
     first, second = (
         process(*FEW, "--quiet", env=os.environ | {"PYTHONHASHSEED": seed}) for seed in ("1", "2")

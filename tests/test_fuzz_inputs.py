@@ -13,6 +13,7 @@ from fuzz_inputs import KINDS, FailureError, Kind, command_line, fuzz_case, warm
 CASES = 1500
 
 
+@pytest.mark.slow
 def test_broken_input_is_refused_in_words_or_sound() -> None:
     warm_up()
     given, taken = Counter[str](), Counter[str]()

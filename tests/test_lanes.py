@@ -67,6 +67,8 @@ def _entry(values: np.ndarray, i: int) -> int:
     return values[i]
 
 
+@pytest.mark.lane
+@pytest.mark.slow
 @pytest.mark.skipif(not JIT, reason="nothing is compiled in this lane")
 def test_a_read_out_of_range_raises_whatever_is_cached(tmp_path: Path) -> None:
     """The trap: a warm cache of unchecked kernels, which numba would load and run with the checks on."""

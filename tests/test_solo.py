@@ -436,6 +436,7 @@ def test_a_bad_seed_is_refused(seed: Any) -> None:
         MexicanTrainEnv().reset(options={"episode_seed": seed})
 
 
+@pytest.mark.slow
 def test_seeds_are_equal_across_processes() -> None:
     code = (
         "import sys, zlib; sys.path[:0] = ['tests', '.']; import test_solo as t;"
@@ -593,6 +594,7 @@ def test_a_bad_argument_is_refused(options: dict[str, Any], says: str) -> None:
 # --- Gymnasium and others ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_make_finds_it_by_module_and_id() -> None:
     """In a fresh process, without an import before."""
     code = (

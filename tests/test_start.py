@@ -132,6 +132,7 @@ def test_no_place_at_all_still_plays(cold: tuple[Path, list[str], str]) -> None:
     assert errors.count("no folder could be written") == 1
 
 
+@pytest.mark.slow
 def test_the_key_covers_what_a_module_imports(tmp_path: Path) -> None:
     package = copy_of_package(tmp_path)
     environment = {"NUMBA_DISABLE_JIT": "0", "MT_ENV_CACHE_DIR": str(tmp_path / "cache")}
