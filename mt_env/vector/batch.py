@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mt_env.bots import KINDS, compiled_kind, make_bot
 from mt_env.candidates import NUM_FEATURES, max_candidates
 from mt_env.core.policies import new_scratch
-from mt_env.core.state import GAME_DTYPE
+from mt_env.core.state import GAME_DTYPE, MAX_LEGAL
 from mt_env.explain import why_illegal
 from mt_env.game import Game, State
 from mt_env.observation import observation_dtype
@@ -165,7 +165,9 @@ class Batch:
         self._events = np.zeros((rows[length > 0], max(1, length), 4), np.int16)
         final = bool(config["final"][0])
         self._final = np.zeros((rows[final], size if final else 1), dtype)
-        self._scratch = [(new_scratch(), np.zeros((3, n))) for _ in range(self.num_threads)]
+        self._scratch = [
+            (new_scratch(), np.zeros((3, n)), np.zeros(MAX_LEGAL, np.int64)) for _ in range(self.num_threads)
+        ]
         self._actions = np.zeros(count, np.int64)
         self._all = np.ones(count, np.bool_)
         edges = [count * i // self.num_threads for i in range(self.num_threads + 1)]
@@ -232,7 +234,7 @@ class Batch:
         bad = kernels.first_illegal(self._meta, self._legal, given)
         if bad >= 0:
             raise ValueError(f"game {bad}: {self._why_illegal(bad, int(given[bad]))}")
-        self._run(kernels.advance, given, self._final)
+        self._run(kernels.advance, given, self._final, False)
 
     def step_randomly(self) -> NDArray[np.int64]:
         """Apply a random legal action to each game, chosen inside; the same as `step` of `random_actions`.
@@ -240,7 +242,7 @@ class Batch:
         Returns:
             The actions, int64 ``[N]`` (reused).
         """
-        self._run(kernels.advance_randomly, self._actions, self._final)
+        self._run(kernels.advance, self._actions, self._final, True)
         return self._actions
 
     def random_actions(self) -> NDArray[np.int64]:
@@ -289,12 +291,12 @@ class Batch:
             self._mask, self._rows, self._events,
         )  # fmt: skip
         if self.num_threads == 1:
-            function(*arrays, self._scratch[0], *more, 0, self.num_games)
+            function(*arrays, *self._scratch[0], *more, 0, self.num_games)
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.num_threads, "mt_env-batch")
         waiting = [
-            self._pool.submit(function, *arrays, scratch, *more, low, high)
+            self._pool.submit(function, *arrays, *scratch, *more, low, high)
             for scratch, (low, high) in zip(self._scratch, self._chunks, strict=True)
         ]
         for one in waiting:

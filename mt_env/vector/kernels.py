@@ -17,34 +17,17 @@ CHOICE_STREAM = (1 << 64) - 1
 
 
 @kernel
-def _unmask(m: Any, c: Any, legal: Any, mask: Any) -> None:
+def _unmask(m: Any, c: Any, legal: Any, i: Int, mask: Any) -> None:
     """Clear what the last step set: cheaper than the whole mask."""
     if c["mask"] != 0:
         for j in range(m["count"]):
-            mask[legal[j]] = 0
-
-
-@kernel
-def _show(
-    s: Any, r: Any, m: Any, c: Any, ring: Any, legal: Any, obs: Any, mask: Any, rows: Any, events: Any,
-    scratch: Any,
-) -> None:  # fmt: skip
-    if c["mask"] != 0:
-        for j in range(m["count"]):
-            mask[legal[j]] = 1
-    write_row(s, r, m, c, ring, legal, obs, rows, events, scratch)
-
-
-@kernel
-def _at(rows: Any, i: Int) -> Int:
-    """Index of game ``i`` in an array that has a row for each game, or a single one since nobody reads it."""
-    return i if len(rows) > 1 else 0
+            mask[i, legal[i, j]] = 0
 
 
 @kernel
 def start(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, seeds: Any, which: Any, reseed: Any, low: Int, high: Int,
+    events: Any, scratch: Any, table: Any, now: Any, seeds: Any, which: Any, reseed: Any, low: Int, high: Int,
 ) -> None:  # fmt: skip
     """Begin an episode in the games ``low .. high - 1`` that ``which`` names.
 
@@ -52,14 +35,16 @@ def start(
         states: ``GAME_DTYPE[N]``.
         rules: ``RULES_DTYPE[1]``.
         meta: ``ROW_DTYPE[N]``.
-        config: ``CONFIG_DTYPE[1]``.
-        rings: int16 ``[N or 1, L, 4]``.
+        config: ``CONFIG_DTYPE[1]``; arrays that it does not ask for are not touched.
+        rings: int16 ``[N, L, 4]``.
         legal: int32 ``[N, most]``.
-        obs: ``[N or 1, D]``.
-        mask: int8 ``[N or 1, A]``.
-        rows: float32 ``[N or 1, most, F]``.
-        events: int16 ``[N or 1, L, 4]``.
-        scratch: ``(policies.new_scratch(), float64 [3, n])``.
+        obs: ``[N, D]``.
+        mask: int8 ``[N, A]``.
+        rows: float32 ``[N, most, F]``.
+        events: int16 ``[N, L, 4]``.
+        scratch: from ``policies.new_scratch()``.
+        table: scratch, float64 ``[3, n]``.
+        now: scratch, int64 ``[MAX_LEGAL]``.
         seeds: uint64 ``[N]``, families of the games, used where ``reseed``.
         which: bool ``[N]``.
         reseed: whether the families begin anew.
@@ -71,7 +56,7 @@ def start(
         if not which[i]:
             continue
         s, m = states[i], meta[i]
-        _unmask(m, c, legal[i], mask[_at(mask, i)])
+        _unmask(m, c, legal, i, mask)
         if reseed:
             m["row_seed"] = seeds[i]
             m["episode"] = np.uint64(0)
@@ -79,50 +64,32 @@ def start(
         m["ended"] = 0
         m["truncated"] = 0
         m["rewards"][:] = 0.0
-        first_decision(s, r, m, c, rings[_at(rings, i)], legal[i], scratch)
-        _show(
-            s, r, m, c, rings[_at(rings, i)], legal[i], obs[_at(obs, i)], mask[_at(mask, i)],
-            rows[_at(rows, i)], events[_at(events, i)], scratch,
-        )  # fmt: skip
+        m["pending"][:] = 0.0
+        m["paid"] = 0
+        m["pays"] = 0
+        first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
+        write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 
 @kernel
 def advance(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, actions: Any, final: Any, low: Int, high: Int,
+    events: Any, scratch: Any, table: Any, now: Any, actions: Any, final: Any, choosing: Any, low: Int,
+    high: Int,
 ) -> None:  # fmt: skip
-    """One step of the games ``low .. high - 1``: arrays as in `start`, ``actions`` int64 ``[N]``.
+    """One step of the games ``low .. high - 1``: arrays as in `start`.
 
-    ``final`` is written with the observation of an episode's end where that is wanted, ``[N or 1, D]``.
+    ``actions``, int64 ``[N]``, are chosen here first if ``choosing``, as by `choose`; ``final``, ``[N, D]``
+    if wanted, gets the observation of an episode's end.
     """
     r, c = rules[0], config[0]
     for i in range(low, high):
         s, m = states[i], meta[i]
-        _unmask(m, c, legal[i], mask[_at(mask, i)])
-        advance_row(s, r, m, c, rings[_at(rings, i)], legal[i], actions[i], final[_at(final, i)], scratch)
-        _show(
-            s, r, m, c, rings[_at(rings, i)], legal[i], obs[_at(obs, i)], mask[_at(mask, i)],
-            rows[_at(rows, i)], events[_at(events, i)], scratch,
-        )  # fmt: skip
-
-
-@kernel
-def advance_randomly(
-    states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, actions: Any, final: Any, low: Int, high: Int,
-) -> None:  # fmt: skip
-    """`choose` and `advance` in one pass over the games; the actions taken are left in ``actions``."""
-    r, c = rules[0], config[0]
-    for i in range(low, high):
-        s, m = states[i], meta[i]
-        if m["count"] > 0:
+        if choosing and m["count"] > 0:
             actions[i] = legal[i, below(m["choice_rng"], m["count"])]
-        _unmask(m, c, legal[i], mask[_at(mask, i)])
-        advance_row(s, r, m, c, rings[_at(rings, i)], legal[i], actions[i], final[_at(final, i)], scratch)
-        _show(
-            s, r, m, c, rings[_at(rings, i)], legal[i], obs[_at(obs, i)], mask[_at(mask, i)],
-            rows[_at(rows, i)], events[_at(events, i)], scratch,
-        )  # fmt: skip
+        _unmask(m, c, legal, i, mask)
+        advance_row(s, r, m, c, rings, legal, i, actions[i], final, now, table, scratch)
+        write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 
 @kernel
@@ -178,6 +145,6 @@ def first_illegal(meta: Any, legal: Any, actions: Any) -> Int:
     """The first game that is not waiting and whose action is not legal; -1 if there is none."""
     for i in range(len(meta)):
         m = meta[i]
-        if m["waits"] == 0 and not is_legal(m, legal[i], actions[i]):
+        if m["waits"] == 0 and not is_legal(m, legal, i, actions[i]):
             return i
     return -1

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mt_env.candidates import candidate_rows
+from mt_env.candidates import FEATURES, candidate_rows
 from mt_env.core.bits import Int, below, mix64, stream
 from mt_env.core.deal import new_episode
 from mt_env.core.jit import kernel
@@ -56,11 +56,17 @@ ROW_DTYPE: Final[np.dtype[np.void]] = np.dtype(
         ("final_illegal", np.int64),
         ("ended", np.int64),  # 1 if the last step ended an episode
         ("truncated", np.int64),
+        ("paid", np.int64),  # 1 if rewards are not all 0
+        ("pays", np.int64),  # 1 if pending is not all 0
+        ("shown", np.int64),  # candidate rows that are not all 0
         ("formal", np.int64),  # 1 if the decision is only a formality: the episode is over already
         ("waits", np.int64),  # 1 if the episode is over and no new one has begun
     ]
 )
 """The bookkeeping of one game of a batch."""
+
+PASS_FEATURE: Final[int] = list(FEATURES).index("pass")
+"""Index of the feature ``pass`` in a candidate row."""
 
 SAME_STEP: Final[int] = 0
 NEXT_STEP: Final[int] = 1
@@ -114,7 +120,6 @@ def begin_episode(s: Any, r: Any, m: Any, c: Any) -> None:
     for seat in range(n):
         m["bot_rngs"][seat, 0] = mix64(stream(seed, np.uint64(BOT_STREAM + seat)))
         m["kinds"][seat] = c["kinds"][seat]
-        m["pending"][seat] = 0.0
     if c["solo"] != 0:
         learner = np.int64(c["learner"])
         if learner < 0:
@@ -127,65 +132,74 @@ def begin_episode(s: Any, r: Any, m: Any, c: Any) -> None:
 
 
 @kernel
-def note(m: Any, ring: Any, kind: Int, seat: Int, tile: Int, train: Int) -> None:
-    """Put an event into the row's ring, int16 ``[length, 4]``."""
-    entry = ring[m["event_count"] % len(ring)]
-    entry[0] = kind
-    entry[1] = seat
-    entry[2] = tile
-    entry[3] = train
+def note(m: Any, rings: Any, i: Int, kind: Int, seat: Int, tile: Int, train: Int) -> None:
+    """Put an event into the ring of game ``i``; rings: int16 ``[N, length, 4]``."""
+    at = m["event_count"] % rings.shape[1]
+    rings[i, at, 0] = kind
+    rings[i, at, 1] = seat
+    rings[i, at, 2] = tile
+    rings[i, at, 3] = train
     m["event_count"] += 1
 
 
 @kernel
-def apply_noted(s: Any, r: Any, m: Any, c: Any, ring: Any, action: Int) -> None:
+def apply_noted(s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, action: Int) -> None:
     """Apply ``action``, in the event list too where there is one."""
     m["moves"] += 1
     if c["events"] != 0:
         seat = np.int64(s["turn"])
         if action == r["draw_id"]:
-            note(m, ring, EVENT_DRAW, seat, -1, -1)
+            note(m, rings, i, EVENT_DRAW, seat, -1, -1)
         elif action == r["pass_id"]:
             stop = r["chain"] != 0 and s["lap"] == 1 and s["lengths"][seat] > 0
-            note(m, ring, EVENT_STOP if stop else EVENT_PASS, seat, -1, -1)
+            note(m, rings, i, EVENT_STOP if stop else EVENT_PASS, seat, -1, -1)
         else:
-            note(m, ring, EVENT_PLAY, seat, action % np.int64(s["num_tiles"]), play_train(s, action))
+            note(m, rings, i, EVENT_PLAY, seat, action % np.int64(s["num_tiles"]), play_train(s, action))
     apply_action(s, r, action)
 
 
 @kernel
-def play_on(s: Any, r: Any, m: Any, c: Any, ring: Any, legal: Any, paid: Any, scratch: Any) -> Int:
-    """Play until the caller has a decision or the episode is over.
+def pay(s: Any, r: Any, m: Any, c: Any, table: Any, before: Int) -> None:
+    """Add what the end of a round pays to the row's rewards, or to what waits ``before`` a first decision."""
+    write_rewards(s, r, c["reward"], c["scale"], table[0], table[1], table[2])
+    for seat in range(np.int64(r["num_players"])):
+        if before != 0:
+            m["pending"][seat] += table[2, seat]
+            m["pays"] = 1
+        else:
+            m["rewards"][seat] += table[2, seat]
+            m["paid"] = 1
 
-    What is paid on the way is added to ``paid``, float64 ``[at least n]``.
+
+@kernel
+def play_on(
+    s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, now: Any, before: Int, table: Any, scratch: Any
+) -> Int:
+    """Play until the caller has a decision or the episode is over; ``before``: see `pay`.
 
     Returns:
-        Number of legal actions, their ids in ``legal``; 0: the episode is over.
+        Number of legal actions, their ids in ``now``; 0: the episode is over.
     """
-    n = np.int64(r["num_players"])
-    policy_scratch, table = scratch
     while True:
         if s["phase"] != PLAYING:
-            write_rewards(s, r, c["reward"], c["scale"], table[0], table[1], table[2])
-            for seat in range(n):
-                paid[seat] += table[2, seat]
+            pay(s, r, m, c, table, before)
             if s["phase"] == GAME_OVER:
                 return 0
             next_round(s, r)
             if c["events"] != 0:
-                note(m, ring, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
+                note(m, rings, i, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
         turn = np.int64(s["turn"])
         kind = m["kinds"][turn]
         if kind == CALLER:
-            count = legal_actions(s, r, legal)
+            count = legal_actions(s, r, now)
             if count != 1 or c["skip"] == 0:
                 if c["solo"] == 0:
                     m["seat"] = turn
                 return count
-            action = np.int64(legal[0])
+            action = np.int64(now[0])
         else:
-            action = policy_action(s, r, kind, m["bot_rngs"][turn], policy_scratch)
-        apply_noted(s, r, m, c, ring, action)
+            action = policy_action(s, r, kind, m["bot_rngs"][turn], scratch)
+        apply_noted(s, r, m, c, rings, i, action)
 
 
 @kernel
@@ -207,95 +221,130 @@ def note_result(s: Any, r: Any, m: Any, how: Int) -> None:
 
 
 @kernel
-def first_decision(s: Any, r: Any, m: Any, c: Any, ring: Any, legal: Any, scratch: Any) -> None:
+def keep_legal(legal: Any, i: Int, now: Any, count: Int) -> None:
+    """Enter the legal ids ``now[:count]`` in row ``i`` of ``legal``."""
+    for j in range(count):
+        legal[i, j] = now[j]
+
+
+@kernel
+def first_decision(
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, now: Any, table: Any, scratch: Any
+) -> None:
     """Begin the next episode and play to its first decision; one without any gets a formal one."""
     begin_episode(s, r, m, c)
     if c["events"] != 0:
-        note(m, ring, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
-    count = play_on(s, r, m, c, ring, legal, m["pending"], scratch)
+        note(m, rings, i, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
+    count = play_on(s, r, m, c, rings, i, now, 1, table, scratch)
     m["formal"] = 0
     if count == 0:
         m["formal"] = 1
-        legal[0] = r["pass_id"]
+        now[0] = r["pass_id"]
         count = 1
         if c["solo"] == 0:
             m["seat"] = np.int64(s["turn"])
     m["count"] = count
+    keep_legal(legal, i, now, count)
 
 
 @kernel
-def is_legal(m: Any, legal: Any, action: Int) -> Any:
-    """Whether ``action`` is among the row's legal actions."""
-    for i in range(m["count"]):  # noqa: SIM110 -- any() does not compile here
-        if legal[i] == action:
+def is_legal(m: Any, legal: Any, i: Int, action: Int) -> Any:
+    """Whether ``action`` is among the legal actions of game ``i``."""
+    for j in range(m["count"]):  # noqa: SIM110 -- any() does not compile here
+        if legal[i, j] == action:
             return True
     return False
 
 
 @kernel
-def advance_row(
-    s: Any, r: Any, m: Any, c: Any, ring: Any, legal: Any, action: Int, final: Any, scratch: Any
-) -> None:
-    """One step of one row: apply ``action``, play on, end and begin episodes as the mode says."""
-    n = np.int64(r["num_players"])
+def take_rewards(m: Any, n: Int) -> None:
+    """Begin a step: its rewards are what waited for the first decision; touches memory only where needed."""
     m["ended"] = 0
     m["truncated"] = 0
-    for seat in range(n):
-        m["rewards"][seat] = m["pending"][seat]
-        m["pending"][seat] = 0.0
-    if m["waits"] != 0:
+    if m["paid"] != 0 or m["pays"] != 0:
         for seat in range(n):
-            m["rewards"][seat] = 0.0
-        if c["mode"] == NEXT_STEP:
-            first_decision(s, r, m, c, ring, legal, scratch)
-        return
-    how = 0
-    count: Int = 0
-    if not is_legal(m, legal, action):
-        m["illegal"] += 1
-        penalty = c["penalty"]
-        if c["penalty_by_round"] != 0:
-            rounds = np.int64(r["rounds"]) if r["match"] != 0 else 1
-            penalty *= max(1, rounds - np.int64(s["rounds_done"]))
-        m["rewards"][m["seat"]] -= penalty
-        if c["illegal"] == TERMINATE:
-            how = ILLEGAL
-        else:
-            action = np.int64(legal[below(m["bot_rngs"][m["seat"]], m["count"])])
-    m["steps"] += 1
-    if how == 0 and m["formal"] == 0:
-        apply_noted(s, r, m, c, ring, action)
-        count = play_on(s, r, m, c, ring, legal, m["rewards"], scratch)
-        if count != 0 and m["steps"] == c["limit"]:
-            how = TRUNCATED
-    m["formal"] = 0
-    m["count"] = count
-    if count != 0 and how == 0:
-        return
+            m["rewards"][seat] = m["pending"][seat]
+            m["pending"][seat] = 0.0
+        m["paid"] = m["pays"]
+        m["pays"] = 0
+
+
+@kernel
+def end_episode(
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, final: Any, how: Int, now: Any,
+    table: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Keep the results of the episode that is over, and begin the next one where the mode says so."""
     m["ended"] = 1
     m["truncated"] = 1 if how == TRUNCATED else 0
     note_result(s, r, m, how)
     if c["final"] != 0:
-        encode(s, r, m["seat"], final, c["divide"] != 0)
+        encode(s, r, m["seat"], final[i], c["divide"] != 0)
     if c["mode"] == SAME_STEP:
-        first_decision(s, r, m, c, ring, legal, scratch)
+        first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
     else:
         m["waits"] = 1
         m["count"] = 0
 
 
 @kernel
-def write_events(m: Any, r: Any, ring: Any, out: Any) -> None:
+def forbid(s: Any, r: Any, m: Any, c: Any) -> None:
+    """Charge the row's seat for an illegal action."""
+    m["illegal"] += 1
+    penalty = c["penalty"]
+    if c["penalty_by_round"] != 0:
+        rounds = np.int64(r["rounds"]) if r["match"] != 0 else 1
+        penalty *= max(1, rounds - np.int64(s["rounds_done"]))
+    m["rewards"][m["seat"]] -= penalty
+    m["paid"] = 1
+
+
+@kernel
+def advance_row(
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, action: Int, final: Any, now: Any,
+    table: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """One step of game ``i``: apply ``action``, play on, end and begin episodes as the mode says."""
+    take_rewards(m, np.int64(r["num_players"]))
+    if m["waits"] != 0:
+        if c["mode"] == NEXT_STEP:
+            first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
+        return
+    how = 0
+    count: Int = 0
+    if not is_legal(m, legal, i, action):
+        forbid(s, r, m, c)
+        if c["illegal"] == TERMINATE:
+            how = ILLEGAL
+        else:
+            action = np.int64(legal[i, below(m["bot_rngs"][m["seat"]], m["count"])])
+    m["steps"] += 1
+    if how == 0 and m["formal"] == 0:
+        apply_noted(s, r, m, c, rings, i, action)
+        count = play_on(s, r, m, c, rings, i, now, 0, table, scratch)
+        if count != 0 and m["steps"] == c["limit"]:
+            how = TRUNCATED
+    m["formal"] = 0
+    if count != 0 and how == 0:
+        m["count"] = count
+        keep_legal(legal, i, now, count)
+    else:
+        end_episode(s, r, m, c, rings, legal, i, final, how, now, table, scratch)
+
+
+@kernel
+def write_events(m: Any, r: Any, rings: Any, i: Int, out: Any) -> None:
     """Write the row's last events into ``out``, int16 ``[length, 4]``, oldest first."""
     n = np.int64(r["num_players"])
+    ring = rings[i]
     length = len(ring)
     total: Int = np.int64(m["event_count"])
     kept: Int = min(total, length)
     seat = np.int64(m["seat"])
     out[:] = 0
-    for i in range(kept):
-        entry = ring[(total - kept + i) % length]
-        row = out[length - kept + i]
+    for j in range(kept):
+        entry = ring[(total - kept + j) % length]
+        row = out[length - kept + j]
         row[0] = entry[0]
         row[1] = (entry[1] - seat + n) % n
         row[2] = entry[2]
@@ -305,18 +354,25 @@ def write_events(m: Any, r: Any, ring: Any, out: Any) -> None:
 
 @kernel
 def write_row(
-    s: Any, r: Any, m: Any, c: Any, ring: Any, legal: Any, obs: Any, rows: Any, events: Any, scratch: Any
-) -> None:
-    """Write what the row's seat sees, but for the mask."""
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, obs: Any, mask: Any, rows: Any,
+    events: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Write what the seat of game ``i`` sees. Slices cost, so arrays are sliced only where wanted."""
     count = np.int64(m["count"])
+    if c["mask"] != 0:
+        for j in range(count):
+            mask[i, legal[i, j]] = 1
     if c["observe"] != 0:
-        encode(s, r, m["seat"], obs, c["divide"] != 0)
+        encode(s, r, m["seat"], obs[i], c["divide"] != 0)
     if c["candidates"] != 0:
+        own = rows[i]
         if m["formal"] != 0:
-            rows[0] = 0.0
-            rows[0, 2] = 1.0  # the feature "pass"
+            own[0] = 0.0
+            own[0, PASS_FEATURE] = 1.0
         elif count > 0:
-            candidate_rows(s, r, legal, count, rows, scratch[0])
-        rows[count:] = 0.0
+            candidate_rows(s, r, legal[i], count, own, scratch)
+        shown = max(count, m["shown"])
+        own[count:shown] = 0.0
+        m["shown"] = count
     if c["events"] != 0:
-        write_events(m, r, ring, events)
+        write_events(m, r, rings, i, events[i])

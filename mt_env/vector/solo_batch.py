@@ -120,7 +120,7 @@ class SoloBatch(Batch):
             bad = kernels.first_illegal(self._meta, self._legal, given)
             if bad >= 0:
                 raise ValueError(f"game {bad}: {self._why_illegal(bad, int(given[bad]))}")
-        self._run(kernels.advance, given, self._final)
+        self._run(kernels.advance, given, self._final, False)
 
     def learner_rewards(self) -> NDArray[np.float64]:
         """What the last step paid each game's learner, float64 ``[N]``."""
