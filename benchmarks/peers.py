@@ -183,9 +183,9 @@ def table(lines: report.Lines, meanings: bool = False) -> str:
 
 
 BARS: Final = {
-    "batch, as fast as Pgx sparrow_mahjong times 50": ("sparrow_mahjong", 50.0),
-    "batch, as fast as EnvPool SparrowMahjong times 50": ("SparrowMahjong", 50.0),
-    "batch, as fast as OpenSpiel crazy_eights times 25": ("crazy_eights", 25.0),
+    "batch: 50 times as fast as Pgx's sparrow_mahjong": ("sparrow_mahjong", 50.0),
+    "batch: 50 times as fast as EnvPool's SparrowMahjong": ("SparrowMahjong", 50.0),
+    "batch: 25 times as fast as OpenSpiel's crazy_eights": ("crazy_eights", 25.0),
 }
 """What is asked -> the system, and how many times as fast as it our batch shall be."""
 

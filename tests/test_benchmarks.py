@@ -17,7 +17,11 @@ RUN_KEYS = {
 }
 KEYS = {
     "run": RUN_KEYS,
-    "case": {"kind", "name", "unit", "meaning", "median", "min", "max", "ratio"},
+    "case": {"kind", "name", "unit", "meaning", "median", "min", "max", "ratio", "floor", "clock"},
+    "peer": {
+        *("kind", "name", "unit", "meaning", "median", "min", "max", "ratio", "floor", "clock"),
+        *("library", "ours"),
+    },
     "skipped": {"kind", "name", "why"},
     "start": {"kind", "face", "cache", "runs", "cpu", "wall", "notices"},
     "size": {"kind", "name", "value"},
@@ -34,7 +38,7 @@ def check(lines: list[dict[str, Any]]) -> None:
     assert lines[0]["kind"] == "run"
     for line in lines:
         assert set(line) == KEYS[line["kind"]], line
-        if line["kind"] == "case":
+        if line["kind"] in ("case", "peer"):
             assert 0 < line["min"] <= line["median"] <= line["max"]
 
 
@@ -47,7 +51,42 @@ def test_every_case_does_what_it_is_asked() -> None:
             step = one.prepare()
         except UnavailableError:
             continue
-        assert step(3) == 3, one.name
+        done = step(3)  # a batch moves all its games
+        assert done == 3 or (done > 3 and one.name.startswith(("batch", "Batch", "Gym", "SB3", "C "))), (
+            one.name
+        )
+
+
+@pytest.mark.slow
+def test_batches_of_few_games() -> None:
+    from benchmarks import batches
+
+    for name, (_, settings) in batches.OUTPUTS.items():
+        assert batches.random_batch(3, **settings)(7) == 9, name
+    assert batches.random_batch(4, seats=2, num_threads=2)(1) == 4
+    assert batches.stepped_batch(2)(5) == 6
+    assert batches.vector_loop(2)(5) >= 5
+
+
+def test_the_floor_writes_what_it_should() -> None:
+    from benchmarks import floor
+    from benchmarks.registry import UnavailableError
+
+    try:
+        step = floor.floor(3, 433, 457)
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    assert step(1000) >= 1000
+
+
+def test_no_compiler_no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import floor
+    from benchmarks.registry import UnavailableError
+
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(UnavailableError, match="no C compiler found"):
+        floor.compiled()
 
 
 def test_a_run_writes_its_lines(tmp_path: Path) -> None:
@@ -88,12 +127,17 @@ def test_no_case_of_that_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_ratios_are_taken_within_a_repeat() -> None:
-    from benchmarks.cases import CASES, YARDSTICK
-    from benchmarks.measure import Result
+    from benchmarks.cases import CASES, FLOOR, YARDSTICK
+    from benchmarks.measure import Result, compare
 
-    result = Result(CASES[YARDSTICK], rates=[4.0, 9.0, 1.0], ratios=[2.0, 3.0, 1.0])
+    base = Result(CASES[YARDSTICK], rates=[2.0, 3.0, 1.0])
+    floor = Result(CASES[FLOOR], rates=[8.0, 36.0, 3.0])
+    result = Result(CASES["batch cover uint8 + mask"], rates=[4.0, 9.0, 1.0])
+    walled = Result(CASES["batch 2 threads, wall clock"], rates=[4.0, 9.0, 1.0])
+    compare([base, floor, result, walled])
     row = result.row()
-    assert (row["median"], row["min"], row["max"], row["ratio"]) == (4.0, 1.0, 9.0, 2.0)
+    assert (row["median"], row["min"], row["max"], row["ratio"], row["floor"]) == (4.0, 1.0, 9.0, 2.0, 3.0)
+    assert (walled.row()["ratio"], walled.row()["floor"]) == (None, None)
 
 
 def test_the_page_is_that_of_the_newest_stored_run() -> None:
@@ -103,3 +147,43 @@ def test_the_page_is_that_of_the_newest_stored_run() -> None:
     check(lines)
     text = report.PAGE.read_text(encoding="utf-8")
     assert report.page(text, lines) == text, "python -m benchmarks --docs"
+
+
+def test_the_page_is_that_of_the_newest_run_with_peers() -> None:
+    from benchmarks import peers, report
+
+    lines = report.load(report.stored(peers.RESULTS))
+    check(lines)
+    text = report.PAGE.read_text(encoding="utf-8")
+    assert peers.page(text, lines) == text, "python -m benchmarks.peers --docs"
+
+
+@pytest.mark.slow
+def test_peers_are_measured_in_processes_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from benchmarks import peers
+
+    # A library that is missing, whatever this environment has: an empty module hides it from the processes.
+    (tmp_path / "rlcard.py").write_text("raise ImportError('no rlcard here')\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    results, skipped = peers.measure(["connect_four env", "uno", "C floor"], 2, 0.001)
+    assert skipped.pop("uno") == "no rlcard here"
+    assert "skipped: uno" in capfd.readouterr().err
+    assert len(results) + len(skipped) == 2
+    for result in results:
+        assert len(result.rates) == 2
+    check([dict.fromkeys(RUN_KEYS) | {"kind": "run"}, *peers.rows(results)])
+
+
+def test_ours_is_compared_with_every_peer() -> None:
+    from benchmarks import peers
+    from benchmarks.measure import Result
+    from benchmarks.peer_games import OURS, PEERS
+
+    ours = Result(PEERS[OURS].case, rates=[100.0, 300.0, 200.0])
+    other = Result(PEERS["crazy_eights"].case, rates=[4.0, 10.0, 2.0])
+    lines = peers.rows([other, ours])
+    assert [line["ours"] for line in lines] == [30.0, 1.0]
+    assert "30 times | yes" in peers.bars(lines)
+    assert "| OpenSpiel | crazy_eights | 4 |" in peers.table(lines)
