@@ -214,6 +214,7 @@ def test_processes_print_equal_bytes() -> None:
     assert first.stdout == second.stdout and first.stdout.startswith(b"5 deals")
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)

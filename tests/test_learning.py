@@ -79,6 +79,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- runs -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_weights_and_resuming_changes_nothing(run: Path, tmp_path: Path) -> None:
     straight = ["--total-steps", "512", "--checkpoint-every", "0"]
     for name, seed in (("same", "3"), ("other", "4")):
@@ -376,6 +377,7 @@ def test_a_sample_of_zero_noise_is_legal(monkeypatch: pytest.MonkeyPatch) -> Non
     assert nets.gumbel_max(logp).item() in (0, 2)
 
 
+@pytest.mark.slow
 def test_candidate_samples_follow_the_probabilities() -> None:
     model, _ = learner("candidates")
     obs, masks = batch_of("candidates", 16)

@@ -140,6 +140,7 @@ def play_out(state: State, walk: Walk, salt: int) -> State:
     return state
 
 
+@pytest.mark.slow
 @given(stops())
 def test_copies_are_independent_and_go_on_alike(stop: Stop) -> None:
     walk, state = stop
@@ -153,6 +154,7 @@ def test_copies_are_independent_and_go_on_alike(stop: Stop) -> None:
     assert play_out(state, walk, 2).to_bytes() == two.to_bytes()
 
 
+@pytest.mark.slow
 @given(stops())
 def test_bytes_and_pickle_keep_everything(stop: Stop) -> None:
     walk, state = stop
@@ -166,6 +168,7 @@ def test_bytes_and_pickle_keep_everything(stop: Stop) -> None:
     assert other.to_bytes() == play_out(state, walk, 3).to_bytes()
 
 
+@pytest.mark.slow
 @given(stops(over=False))
 def test_a_line_keeps_legality_play_and_scoring_of_its_round(stop: Stop) -> None:
     walk, state = stop
@@ -283,6 +286,7 @@ def pick(legal: list[int]) -> int:
     return legal[sum(legal) * 7919 % len(legal)]
 
 
+@pytest.mark.slow
 @given(games(), SEEDS, st.integers(0, 2), st.booleans())
 def test_every_face_plays_the_same_game(game: Game, seed: int, index: int, small: bool) -> None:
     n = game.num_players

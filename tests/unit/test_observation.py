@@ -187,6 +187,7 @@ def reshuffle(s: Any, seat: int, rules: ResolvedRules, shuffler: random.Random) 
     return o
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "n", "match"), CASES)
 def test_observations_do_not_depend_on_hidden_tiles(text: str, n: int, match: bool) -> None:
     shuffler = random.Random(n)
