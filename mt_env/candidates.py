@@ -322,3 +322,10 @@ class CandidateWriter:
             "candidate_actions": actions,
             "candidate_count": np.array([count], np.int64),
         }
+
+
+def features_table() -> str:
+    """The table of docs/env.md: Markdown, ended by a newline."""
+    lines = ["| column | feature | meaning |", "|---|---|---|"]
+    lines += [f"| {i} | `{name}` | {meaning} |" for i, (name, meaning) in enumerate(FEATURES.items())]
+    return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from mt_env.candidates import features_table
 from mt_env.env import raw_env
 from mt_env.game import Game
 from mt_env.observation import FIELDS, STATE_FIELDS, dimensions_table, fields_table
@@ -59,6 +60,7 @@ def blocks() -> dict[str, str]:
         "sizes": sizes_table(),
         "observation": fields_table(FIELDS),
         "names": dimensions_table(),
+        "candidates": features_table(),
         "state": fields_table(STATE_FIELDS),
         "trace": trace(),
     }

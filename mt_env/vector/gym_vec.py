@@ -197,8 +197,9 @@ class MexicanTrainVectorEnv(VectorEnv[Any, Any, Any]):
         )
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the threads."""
-        self.batch.close()
+        """End the threads; also called for an environment whose arguments were refused."""
+        if hasattr(self, "batch"):
+            self.batch.close()
 
 
 def _mode(given: AutoresetMode | str) -> AutoresetMode:
