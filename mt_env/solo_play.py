@@ -132,10 +132,15 @@ def final_standing(states: Any, rules: Any, ranks: Any, shares: Any) -> None:
 
 
 @kernel
-def points_as_it_stands(states: Any, rules: Any, out: Any) -> None:
+def points_now(s: Any, r: Any, out: Any) -> None:
     """Points of each seat if the round stopped now, its hand counted: into ``out``, int64 ``[n]``."""
-    s = states[0]
     for seat in range(np.int64(s["num_players"])):
         out[seat] = np.int64(s["totals"][seat])
         if s["phase"] == PLAYING:
-            out[seat] += hand_points(s, rules[0], seat)
+            out[seat] += hand_points(s, r, seat)
+
+
+@kernel
+def points_as_it_stands(states: Any, rules: Any, out: Any) -> None:
+    """`points_now` of ``states[0]``."""
+    points_now(states[0], rules[0], out)

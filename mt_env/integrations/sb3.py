@@ -23,7 +23,6 @@ from stable_baselines3.common.vec_env import VecEnv
 from mt_env.rng import check_seed
 from mt_env.solo import MexicanTrainEnv
 from mt_env.vector.gym_vec import MexicanTrainVectorEnv
-from mt_env.vector.rows import SAME_STEP
 from mt_env.vector.solo_batch import SoloBatch
 
 
@@ -48,7 +47,7 @@ class MexicanTrainVecEnv(VecEnv):
         )
         self.batch: SoloBatch = self._env.batch
         self.single_env: MexicanTrainEnv = self._env.single_env
-        assert self.batch._config["mode"][0] == SAME_STEP
+        self._family: int | None = None
         self._returns = np.zeros(num_envs)
         self._begun = time.time()
         self._waiting: NDArray[np.int64] | None = None
@@ -62,8 +61,6 @@ class MexicanTrainVecEnv(VecEnv):
         """
         self._family = None if seed is None else check_seed(seed)
         return [seed] * self.num_envs
-
-    _family: int | None = None
 
     def reset(self) -> Any:
         """Begin an episode at every table; returns the observations."""

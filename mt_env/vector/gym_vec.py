@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -52,7 +52,6 @@ class MexicanTrainVectorEnv(VectorEnv[Any, Any, Any]):
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 -- as gymnasium has it
-    _modes: ClassVar[tuple[str, ...]] = tuple(mode.name for mode in _MODES)
 
     def __init__(
         self,

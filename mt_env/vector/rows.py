@@ -17,11 +17,11 @@ from mt_env.core.moves import legal_actions, play_train
 from mt_env.core.play import apply_action
 from mt_env.core.policies import policy_action
 from mt_env.core.rollout import BOT_STREAM
-from mt_env.core.rounds import hand_points, next_round, standing
+from mt_env.core.rounds import next_round, standing
 from mt_env.core.state import GAME_OVER, MAX_SEATS, PLAYING
 from mt_env.observation import encode
 from mt_env.rewards import write_rewards
-from mt_env.solo_play import learner_seat
+from mt_env.solo_play import learner_seat, points_now
 
 CALLER: Final[int] = -1
 """``kinds`` of a seat whose decisions are the caller's."""
@@ -205,18 +205,14 @@ def play_on(
 @kernel
 def note_result(s: Any, r: Any, m: Any, how: Int) -> None:
     """Keep the result of the episode that is over; ``how``: ILLEGAL, TRUNCATED, or 0 for the game's own."""
-    n = np.int64(r["num_players"])
     standing(s, r, m["ranks"], m["shares"])
-    for seat in range(n):
-        m["points"][seat] = np.int64(s["totals"][seat])
-        if s["phase"] == PLAYING:
-            m["points"][seat] += hand_points(s, r, seat)
+    points_now(s, r, m["points"])
     m["how"] = how if how != 0 else np.int64(s["how"])
     m["final_seat"] = m["seat"]
     m["final_steps"] = m["steps"]
     m["final_illegal"] = m["illegal"]
     if how == ILLEGAL:
-        m["ranks"][m["seat"]] = n
+        m["ranks"][m["seat"]] = np.int64(r["num_players"])
         m["shares"][m["seat"]] = 0.0
 
 
