@@ -85,10 +85,9 @@ def _random_play(preset: str, look: bool, dtype: Any) -> Step:
     rng, legal = np.ones(1, np.uint64), np.zeros(MAX_LEGAL, np.int64)
     mask, out = np.zeros(game.num_actions, np.int8), np.zeros(game.encoding.size, dtype)
     loops.begin(states, rules, rng)
-    divide = dtype == np.float32
 
     def step(n: int) -> int:
-        loops.random_moves(states, rules, n, rng, legal, mask, out, look, divide)
+        loops.random_moves(states, rules, n, rng, legal, mask, out, look)
         return n
 
     return step

@@ -24,7 +24,7 @@ def begin(states: Any, rules: Any, rng: Any) -> None:
 
 @kernel
 def random_moves(
-    states: Any, rules: Any, n: Any, rng: Any, legal: Any, mask: Any, out: Any, look: Any, divide: Any
+    states: Any, rules: Any, n: Any, rng: Any, legal: Any, mask: Any, out: Any, look: Any
 ) -> Any:
     """Make ``n`` random legal moves, dealing anew where a round ends; returns how many were decisions.
 
@@ -38,7 +38,7 @@ def random_moves(
             mask[:] = 0
             for i in range(count):
                 mask[legal[i]] = 1
-            encode(s, r, np.int64(s["turn"]), out, divide)
+            encode(s, r, np.int64(s["turn"]), out)
         action = legal[0]
         if count > 1:
             decisions += 1

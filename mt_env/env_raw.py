@@ -119,7 +119,6 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
         self.encoding = Encoding(self.game.rules, match)
         self.state_encoding = Encoding(self.game.rules, match, STATE_FIELDS)
         self._dtype = dtype_of(observation_dtype)
-        self._divide = bool(self._dtype == np.float32)
         n, size = self.game.num_players, self.game.num_actions
         self.possible_agents: list[str] = [f"player_{seat}" for seat in range(n)]
         self.agents: list[str] = []
@@ -235,7 +234,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
         seen = np.empty(self.encoding.size, self._dtype)
         count, seat, ends, played = advance(
             self._record, self._rules, action, self._count, self.skip_forced, self._pay, self._scratch,
-            self._legal, self._forced, mask, self._divide, seen,
+            self._legal, self._forced, mask, seen,
         )  # fmt: skip
         if count < 0:
             self._refuse(action)
@@ -314,7 +313,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
             mask = np.zeros(self.game.num_actions, np.int8)
         seat = self.possible_agents.index(agent)
         seen = np.empty(self.encoding.size, self._dtype)
-        observe(self._record, self._rules, seat, self._divide, seen)
+        observe(self._record, self._rules, seat, seen)
         return {"observation": seen, "action_mask": mask, **self._rows(agent == self._mover)}
 
     def _rows(self, moves: bool) -> Observation:
@@ -436,7 +435,7 @@ class raw_env(AECEnv[str, Observation, int]):  # type: ignore[misc, unused-ignor
             seen = np.empty(self.encoding.size, self._dtype)
             self._count = advance(
                 self._record, self._rules, NO_ACTION, 0, False, self._pay, self._scratch, self._legal,
-                self._forced, self._mask, self._divide, seen,
+                self._forced, self._mask, seen,
             )[0]  # fmt: skip
             self._seen = seen
 

@@ -15,7 +15,7 @@ from mt_env.core.moves import legal_actions
 from mt_env.core.play import apply_action
 from mt_env.core.rounds import next_round
 from mt_env.core.state import GAME_OVER, PLAYING
-from mt_env.observation import encode, encode_state_f32
+from mt_env.observation import encode, encode_state
 from mt_env.rewards import write_rewards
 
 NO_ACTION: Final[int] = -1
@@ -29,15 +29,15 @@ def deal(states: Any, rules: Any, seed: Any) -> None:
 
 
 @kernel
-def observe(states: Any, rules: Any, seat: Any, divide: Any, out: Any) -> None:
-    """What ``seat`` sees, written into ``out``: float32 where ``divide``, else uint8 counts."""
-    encode(states[0], rules[0], seat, out, divide)
+def observe(states: Any, rules: Any, seat: Any, out: Any) -> None:
+    """What ``seat`` sees, written into ``out``; see `mt_env.observation.encode`."""
+    encode(states[0], rules[0], seat, out)
 
 
 @kernel
 def full_state(states: Any, rules: Any, out: Any) -> None:
     """Everything, written into ``out``, float32; see `mt_env.observation.STATE_FIELDS`."""
-    encode_state_f32(states[0], rules[0], out)
+    encode_state(states[0], rules[0], out)
 
 
 @kernel
@@ -52,7 +52,6 @@ def advance(
     legal: Any,
     forced: Any,
     mask: Any,
-    divide: Any,
     out: Any,
 ) -> Any:
     """One step: check and apply ``action``, go on to the next decision, prepare what its agent sees.
@@ -69,7 +68,6 @@ def advance(
         legal: the legal ids now, written with the new ones.
         forced: written: ids of the forced moves that were played.
         mask: zeros, int8 ``[num_actions]``; the legal ids of the seat to move are set.
-        divide: whether ``out`` is float32 rather than uint8 counts.
         out: written, unless the episode is over: what the seat to move sees.
 
     Returns:
@@ -110,5 +108,5 @@ def advance(
     for i in range(count):
         mask[legal[i]] = 1
     mover = np.int64(s["turn"])
-    encode(s, r, mover, out, divide)
+    encode(s, r, mover, out)
     return count, mover, ends, played

@@ -20,9 +20,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
-from mt_env.core.bits import ctz, drop_lowest
+from mt_env.core.bits import bit
 from mt_env.core.jit import kernel
 from mt_env.core.state import PLAYING, UNABLE_LEVELS
+from mt_env.core.wide import put_count, spread, spread_levels, spread_short
 from mt_env.rules import ResolvedRules
 
 _ZERO = np.uint64(0)
@@ -231,28 +232,17 @@ def observation_dtype(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 @kernel
-def _put(out: Any, at: Any, count: Any, scale: Any, divide: Any) -> None:
-    kept = min(count, scale)
-    if divide:
-        out[at] = kept / scale
-    else:
-        out[at] = kept
+def _put_set(out: Any, at: Any, words: Any, count: Any) -> None:
+    """Write ``count`` tiles of a bit set as 0 or 1."""
+    for word in range((count + 63) // 64):
+        spread(out, at + 64 * word, words[word], min(64, count - 64 * word))
 
 
 @kernel
-def _put_set(out: Any, at: Any, words: Any) -> None:
-    for word in range(3):
-        left = words[word]
-        while left != _ZERO:
-            out[at + word * 64 + ctz(left)] = 1
-            left = drop_lowest(left)
-
-
-@kernel
-def _put_order(out: Any, at: Any, trains: Any, count: Any, n: Any, seat: Any, divide: Any) -> None:
+def _put_order(out: Any, at: Any, trains: Any, count: Any, n: Any, seat: Any, unit: Any) -> None:
     for i in range(count):
         train = np.int64(trains[i])
-        _put(out, at + _relative(train, seat, n), n + 1 - i, n + 1, divide)
+        put_count(out, at + _relative(train, seat, n), n + 1 - i, n + 1, unit)
 
 
 @kernel
@@ -264,113 +254,121 @@ def _relative(train: Any, seat: Any, n: Any) -> Any:
 
 
 @kernel
-def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, divide: Any, others_only: Any) -> Any:
-    """Write what everybody sees, as ``seat`` counts seats, from ``at`` on; returns where it ends."""
+def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, others_only: Any) -> Any:
+    """Write what everybody sees, as ``seat`` counts seats, from ``at`` on; returns where it ends.
+
+    From the front to the back, since each wide write (`mt_env.core.wide`) may run into the field behind it.
+    """
     n = np.int64(r["num_players"])
     values = np.int64(r["max_pip"]) + 1
     tiles = np.int64(r["num_tiles"])
-    begun = at + tiles + (n + 1) * values
-    markers = begun + n + 1
-    opened = markers + n
-    owed = opened + n + 1
-    lengths = owed + n + 1
-    engine = lengths + n + 1
-    sizes = engine + values
-    flags = sizes + n
-    hand_scale = max(SMALLEST_HAND_SCALE, 2 * np.int64(r["hand_size"]))
-    _put_set(out, at, s["table"])
+    _put_set(out, at, s["table"], tiles)
+    at += tiles
+    begun = np.uint64(0)
+    train: Any = seat
     for relative in range(n + 1):
-        train = n if relative == n else (seat + relative) % n
-        length = np.int64(s["lengths"][train])
-        out[at + tiles + relative * values + np.int64(s["ends"][train])] = 1
-        if length > 0:
-            out[begun + relative] = 1
-            _put(out, lengths + relative, length, 2 * values, divide)
-        if relative < n:
-            out[markers + relative] = s["markers"][train]
-            _put(out, sizes + relative, np.int64(s["hand_sizes"][train]), hand_scale, divide)
-    _put_order(out, opened, s["open_trains"], np.int64(s["num_open"]), n, seat, divide)
-    _put_order(out, owed, s["owed_trains"], np.int64(s["num_owed"]), n, seat, divide)
-    out[engine + np.int64(s["engine"])] = 1
-    boneyard_scale = tiles - n * np.int64(r["hand_size"])
-    if r["dealt"] == 0:
-        boneyard_scale -= 1
-    _put(out, flags, np.int64(s["boneyard_size"]), max(1, boneyard_scale), divide)
+        if relative == n:
+            train = n
+        else:
+            begun |= np.uint64(s["markers"][train]) << np.uint64(n + 1 + relative)
+        spread_short(out, at, bit(s["ends"][train]), values)
+        at += values
+        begun |= np.uint64(s["lengths"][train] > 0) << np.uint64(relative)
+        train += 1
+        if train == n:
+            train = 0
+    spread_short(out, at, begun, 2 * n + 1)  # begun, markers
+    at += 2 * n + 1
+    spread(out, at, _ZERO, 3 * n + 3)  # open, owed, lengths
+    if s["num_open"] > 0 or s["num_owed"] > 0:
+        unit = 1.0 / (n + 1)
+        _put_order(out, at, s["open_trains"], np.int64(s["num_open"]), n, seat, unit)
+        _put_order(out, at + n + 1, s["owed_trains"], np.int64(s["num_owed"]), n, seat, unit)
+    at += 2 * n + 2
+    unit = 1.0 / (2 * values)
+    for train in range(n + 1):
+        put_count(out, at + _relative(train, seat, n), np.int64(s["lengths"][train]), 2 * values, unit)
+    at += n + 1
+    spread_short(out, at, bit(s["engine"]), values)
+    at += values
+    scale = max(SMALLEST_HAND_SCALE, 2 * np.int64(r["hand_size"]))
+    unit = 1.0 / scale
+    for other in range(n):
+        put_count(out, at + _relative(other, seat, n), np.int64(s["hand_sizes"][other]), scale, unit)
+    at += n
+    scale = max(1, tiles - n * np.int64(r["hand_size"]) - (r["dealt"] == 0))
+    put_count(out, at, np.int64(s["boneyard_size"]), scale, 1.0 / scale)
+    at += 1
     lap_1 = s["lap"] == 1
-    out[flags + 1] = lap_1
-    turn = flags + 6
+    flags = np.uint64(lap_1)
     if s["phase"] == PLAYING:
         opening = lap_1 and r["chain"] != 0
         owes = s["num_owed"] > 0
-        out[flags + 2] = opening
-        out[flags + 3] = owes
-        out[flags + 4] = not opening and not owes and s["num_open"] > 0
-        out[flags + 5] = s["drew"]
-        out[turn + _relative(np.int64(s["turn"]), seat, n)] = 1
-    out[turn + n + _relative(np.int64(s["leader"]), seat, n)] = 1
-    _put(out, turn + 2 * n, np.int64(s["passes"]), n, divide)
-    at = turn + 2 * n + 1
-    for relative in range(1 if others_only else 0, n):
-        other = (seat + relative) % n
-        for value in range(values):
-            level = np.int64(s["unable"][other, value])
-            if level > 0:
-                _put(out, at + value, level, UNABLE_LEVELS, divide)
-        at += values
+        must_cover = not opening and not owes and s["num_open"] > 0
+        flags |= np.uint64(opening) << np.uint64(1) | np.uint64(owes) << np.uint64(2)
+        flags |= np.uint64(must_cover) << np.uint64(3) | np.uint64(s["drew"]) << np.uint64(4)
+        flags |= bit(5 + _relative(np.int64(s["turn"]), seat, n))
+    flags |= bit(5 + n + _relative(np.int64(s["leader"]), seat, n))
+    if n <= 13:
+        spread_short(out, at, flags, 5 + 2 * n)
+    else:
+        spread(out, at, flags, 5 + 2 * n)
+    at += 5 + 2 * n
+    put_count(out, at, np.int64(s["passes"]), n, 1.0 / n)
+    at += 1
+    other = seat
+    for relative in range(n):
+        if relative > 0 or not others_only:
+            spread_levels(out, at, s["unable"][other], values, 1.0 / UNABLE_LEVELS)
+            at += values
+        other += 1
+        if other == n:
+            other = 0
     if r["match"] != 0:
-        _put(out, at, np.int64(s["round"]), np.int64(r["rounds"]), divide)
+        rounds = np.int64(r["rounds"])
+        put_count(out, at, np.int64(s["round"]), rounds, 1.0 / rounds)
         lowest: Any = np.int64(s["totals"][0])
         for other in range(n):
             lowest = min(lowest, np.int64(s["totals"][other]))
-        for relative in range(n):
-            above = np.int64(s["totals"][(seat + relative) % n]) - lowest
-            _put(out, at + 1 + relative, above, TOTALS_SCALE, divide)
+        for other in range(n):
+            above = np.int64(s["totals"][other]) - lowest
+            put_count(out, at + 1 + _relative(other, seat, n), above, TOTALS_SCALE, 1.0 / TOTALS_SCALE)
         at += 1 + n
     return at
 
 
 @kernel
-def encode(s: Any, r: Any, seat: Any, out: Any, divide: Any) -> Any:
-    """`encode_f32` where ``divide``, else `encode_u8`: for kernels that serve both dtypes."""
+def encode(s: Any, r: Any, seat: Any, out: Any) -> Any:
+    """Write what ``seat`` sees into ``out``, ``[Encoding.size]``; returns that size.
+
+    Every entry is written: of a float32 ``out`` count / scale, of a uint8 one the counts.
+    ``r["match"]`` says whether the fields of a match are there.
+    """
     tiles = np.int64(r["num_tiles"])
-    out[:] = 0
-    _put_set(out, 0, s["hands"][seat])
+    _put_set(out, 0, s["hands"][seat], tiles)
+    for word in range((tiles + 63) // 64):
+        spread(out, tiles + 64 * word, _ZERO, min(64, tiles - 64 * word))
     if s["turn"] == seat and s["phase"] == PLAYING and s["drawn"] < tiles:
         out[tiles + np.int64(s["drawn"])] = 1
-    return _public(s, r, seat, out, 2 * tiles, divide, True)
+    return _public(s, r, seat, out, 2 * tiles, True)
 
 
 @kernel
-def encode_f32(s: Any, r: Any, seat: Any, out: Any) -> Any:
-    """Write what ``seat`` sees into ``out``, float32 ``[Encoding.size]``; returns that size.
-
-    Every entry is written. ``r["match"]`` says whether the fields of a match are there.
-    """
-    return encode(s, r, seat, out, True)
-
-
-@kernel
-def encode_u8(s: Any, r: Any, seat: Any, out: Any) -> Any:
-    """Write what ``seat`` sees into ``out``, uint8 counts ``[Encoding.size]``; returns that size."""
-    return encode(s, r, seat, out, False)
-
-
-@kernel
-def encode_state_f32(s: Any, r: Any, out: Any) -> Any:
+def encode_state(s: Any, r: Any, out: Any) -> Any:
     """Write the full state into ``out``, float32 ``[size]`` of ``Encoding(..., fields=STATE_FIELDS)``."""
     n = np.int64(r["num_players"])
     tiles = np.int64(r["num_tiles"])
-    out[:] = 0
     for seat in range(n):
-        _put_set(out, seat * tiles, s["hands"][seat])
+        _put_set(out, seat * tiles, s["hands"][seat], tiles)
     at = n * tiles
+    out[at : at + 2 * tiles] = 0
     if s["phase"] == PLAYING and s["drawn"] < tiles:
         out[at + np.int64(s["drawn"])] = 1
     at += tiles
     size = np.int64(s["boneyard_size"])
     for i in range(size):
-        _put(out, at + np.int64(s["boneyard"][i]), tiles - (size - 1 - i), tiles, True)
-    return _public(s, r, 0, out, at + tiles, True, False)
+        put_count(out, at + np.int64(s["boneyard"][i]), tiles - (size - 1 - i), tiles, 1.0 / tiles)
+    return _public(s, r, 0, out, at + tiles, False)
 
 
 def fields_table(fields: Mapping[str, Field] = FIELDS) -> str:

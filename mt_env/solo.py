@@ -176,7 +176,6 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
 
         self._states = np.zeros(1, GAME_DTYPE)
         self._rules = self.game.rules_record.copy()  # writable, as it also is after a deepcopy
-        self._divide = self._dtype == np.float32
         kinds = [compiled_kind(bot) for bot in self.opponents]
         self._compiled = None not in kinds
         self._opponent_kinds = [kind or 0 for kind in kinds]
@@ -245,7 +244,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
 
     def _look(self, out: NDArray[Any]) -> None:
         """Write what the learner sees now, and the mask."""
-        look(self._states, self._rules, self.seat, self._legal, self._count, out, self._mask, self._divide)
+        look(self._states, self._rules, self.seat, self._legal, self._count, out, self._mask)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions, bool ``[num_actions]``: where stable-baselines3 looks for them."""
@@ -353,7 +352,7 @@ class MexicanTrainEnv(gymnasium.Env[Any, Any]):
         self._count = solo_step(
             self._states, self._rules, action, self.seat, self._kinds, self._rngs, self._scratch,
             self._config, self.game.reward_scale, self._legal, self._pay, self._rounds,
-            out, self._mask, self._divide,
+            out, self._mask,
         )  # fmt: skip
 
     def _refusal(self, action: object) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from mt_env.core.bits import below, mix64, stream
+from mt_env.core.bits import draw_below, mix64, stream
 from mt_env.core.deal import new_episode
 from mt_env.core.jit import kernel
 from mt_env.core.moves import legal_actions
@@ -38,17 +38,13 @@ POINTS: Final[int] = 4
 @kernel
 def learner_seat(seed: Any, n: Any) -> Any:
     """The learner's seat among ``n`` in the episode ``seed`` (``uint64``), each as likely."""
-    rng = np.empty(1, np.uint64)
-    rng[0] = mix64(stream(seed, np.uint64(SEAT_STREAM)))
-    return below(rng, n)
+    return draw_below(mix64(stream(seed, np.uint64(SEAT_STREAM))), 0, n)
 
 
 @kernel
-def look(
-    states: Any, rules: Any, seat: Any, legal: Any, count: Any, out: Any, mask: Any, divide: Any
-) -> None:
+def look(states: Any, rules: Any, seat: Any, legal: Any, count: Any, out: Any, mask: Any) -> None:
     """Write what ``seat`` sees into ``out`` and the mask of ``legal[:count]`` into ``mask``."""
-    encode(states[0], rules[0], seat, out, divide)
+    encode(states[0], rules[0], seat, out)
     mask[:] = 0
     for i in range(count):
         mask[legal[i]] = 1
@@ -64,7 +60,7 @@ def solo_deal(states: Any, rules: Any, seed: Any, rngs: Any) -> None:
 @kernel
 def solo_step(
     states: Any, rules: Any, action: Any, seat: Any, kinds: Any, rngs: Any, scratch: Any, config: Any,
-    scale: Any, legal: Any, pay: Any, rounds: Any, out: Any, mask: Any, divide: Any,
+    scale: Any, legal: Any, pay: Any, rounds: Any, out: Any, mask: Any,
 ) -> Any:  # fmt: skip
     """Apply the learner's action and play until it has a decision or the episode is over, then `look`.
 
@@ -86,7 +82,6 @@ def solo_step(
         rounds: int64 ``[rounds, POINTS + n]``: rows of rounds that end are written.
         out: written, see `look`.
         mask: written, likewise.
-        divide: whether ``out`` is float32 rather than uint8 counts.
 
     Returns:
         Number of legal actions; 0: the episode is over.
@@ -121,7 +116,7 @@ def solo_step(
         if count != 1 or config[1] == 0:
             break
         following = np.int64(legal[0])
-    look(states, rules, seat, legal, count, out, mask, divide)
+    look(states, rules, seat, legal, count, out, mask)
     return count
 
 

@@ -239,10 +239,10 @@ class State:
 
     def observation(self, seat: int) -> NDArray[np.float32]:
         """What ``seat`` sees as one vector, float32 ``[game.encoding.size]`` in [0, 1]."""
-        from mt_env.observation import encode_f32
+        from mt_env.observation import encode
 
         out = np.zeros(self.game.encoding.size, np.float32)
-        encode_f32(self._s, self.game.rules_record[0], self._seat(seat), out)
+        encode(self._s, self.game.rules_record[0], self._seat(seat), out)
         return out
 
     def information_state(self, seat: int) -> str:

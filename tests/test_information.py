@@ -19,7 +19,7 @@ from mt_env.bots import BotLike, CompiledBot, bot_names, resolve_bot
 from mt_env.candidates import CandidateWriter
 from mt_env.core.state import NO_TILE
 from mt_env.events import DRAW
-from mt_env.observation import encode_u8
+from mt_env.observation import encode
 from mt_env.view import tiles_in
 
 Encoder = Callable[[State, int], bytes]
@@ -69,7 +69,7 @@ def shuffled(state: State, seat: int, rng: random.Random) -> State:
 
 def small_observation(state: State, seat: int) -> bytes:
     out = np.zeros(state.game.encoding.size, np.uint8)
-    encode_u8(state.record[0], state.game.rules_record[0], seat, out)
+    encode(state.record[0], state.game.rules_record[0], seat, out)
     return out.tobytes()
 
 

@@ -21,7 +21,7 @@ from mt_env.candidates import max_candidates
 from mt_env.core.state import MAX_LEGAL
 from mt_env.events import BLOCKED, DRAW, ENGINE, HUNT, MOVES, OUT, PASS, PLAY, Event
 from mt_env.invariants import invariants
-from mt_env.observation import encode_u8
+from mt_env.observation import encode
 from mt_env.rewards import episode_rewards, round_rewards
 from mt_env.rng import mix
 from mt_env.solo import MexicanTrainEnv
@@ -311,7 +311,7 @@ def test_every_face_plays_the_same_game(game: Game, seed: int, index: int, small
         legal, seat = state.legal_actions(), state.current_player()
         seen = np.zeros(game.encoding.size, np.uint8) if small else state.observation(seat)
         if small:
-            encode_u8(state.record[0], game.rules_record[0], seat, seen)
+            encode(state.record[0], game.rules_record[0], seat, seen)
         for i, table in enumerate(tables):
             if i and len(legal) == 1:
                 continue

@@ -30,7 +30,7 @@ from mt_env.core.policies import new_scratch
 from mt_env.core.state import MAX_LEGAL
 from mt_env.data import model_folder, model_names
 from mt_env.game import Game
-from mt_env.observation import Encoding, encode_f32
+from mt_env.observation import Encoding, encode
 from mt_env.rules_options import near
 from mt_env.rules_yaml import write_text
 
@@ -333,7 +333,7 @@ class PolicyBot:
             raise ValueError(f"it is not the turn of seat {view.seat}")
         if self.model.kind == "flat":
             self._check_table(view)
-            encode_f32(view.record[0], view.rules_record[0], view.seat, self._rows[0])
+            encode(view.record[0], view.rules_record[0], view.seat, self._rows[0])
             scores: NDArray[np.float32] = self.model.forward(self._rows[0])[legal]
             return scores
         count = len(legal)

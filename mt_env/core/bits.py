@@ -74,6 +74,12 @@ def below(rng: Any, n: Any) -> Any:
     return ((int(next64(rng)) >> 32) * int(n)) >> 32
 
 
+def draw_below(state: Any, index: Any, n: Any) -> Any:
+    """What `below` gives as draw number ``index`` (from 0) of the generator that begins at ``state``."""
+    output = _mix_int((int(state) + (int(index) + 1) * _GAMMA) & _MASK)
+    return ((output >> 32) * int(n)) >> 32
+
+
 def bit(i: Any) -> Any:
     """``uint64`` with only bit ``i`` (0..63) set."""
     return np.uint64(1 << int(i))
@@ -154,6 +160,15 @@ def _next64(rng: Any) -> Any:
 def _below(rng: Any, n: Any) -> Any:
     def impl(rng: Any, n: Any) -> Any:
         return np.int64(((next64(rng) >> _U32) * np.uint64(n)) >> _U32)
+
+    return impl
+
+
+@overload(draw_below)
+def _draw_below(state: Any, index: Any, n: Any) -> Any:
+    def impl(state: Any, index: Any, n: Any) -> Any:
+        output = mix64(np.uint64(state) + (np.uint64(index) + _U1) * _UG)
+        return np.int64(((output >> _U32) * np.uint64(n)) >> _U32)
 
     return impl
 

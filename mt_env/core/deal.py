@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mt_env.core.bits import Flag, Int, below, bit, stream
+from mt_env.core.bits import Flag, Int, bit, draw_below, stream
 from mt_env.core.jit import kernel
 from mt_env.core.state import HIGH_OF, LOW_OF, NO_ROUND, NO_TILE, PLAYING, RANDOM_ENGINE
 
@@ -102,8 +102,7 @@ def deal_round(s: Any, r: Any, round_index: Int) -> None:
     total = np.int64(r["num_tiles"])
     engine = np.int64(s["engine"])
     engine_tile = engine * (engine + 3) // 2
-    rng = np.empty(1, np.uint64)
-    rng[0] = stream(s["seed"], np.uint64(round_index + 1))
+    shuffle = stream(s["seed"], np.uint64(round_index + 1))
     boneyard = s["boneyard"]
     size = 0
     for tile in range(total):
@@ -111,7 +110,7 @@ def deal_round(s: Any, r: Any, round_index: Int) -> None:
             boneyard[size] = tile
             size += 1
     for i in range(size - 1, 0, -1):
-        j = below(rng, i + 1)
+        j = draw_below(shuffle, size - 1 - i, i + 1)
         swap = boneyard[i]
         boneyard[i] = boneyard[j]
         boneyard[j] = swap
@@ -155,9 +154,7 @@ def new_episode(s: Any, r: Any, seed: Int) -> None:
     round_index: Int = 0
     if r["match"] == 0:
         if r["engine"] == RANDOM_ENGINE:
-            rng = np.empty(1, np.uint64)
-            rng[0] = stream(seed, np.uint64(0))
-            round_index = below(rng, np.int64(r["rounds"]))
+            round_index = draw_below(stream(seed, np.uint64(0)), 0, np.int64(r["rounds"]))
         else:
             round_index = np.int64(r["first_engine"]) - np.int64(r["engine"])
     deal_round(s, r, round_index)

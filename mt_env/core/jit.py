@@ -128,10 +128,22 @@ CACHE: Final[Path | None] = None if config.DISABLE_JIT else cache_folder()
 def kernel(fn: F) -> F:
     """Compile ``fn`` with numba: no Python objects, the GIL released, cached on disk by version.
 
+    Without numba's own memory management, so a kernel cannot make arrays; with it, every array that one
+    kernel hands to another is counted by atomic operations, which took half the time of a batch's step.
+
     Kernels do not check their arguments; the faces above them do. With ``NUMBA_DISABLE_JIT=1`` the
     function is returned as it is.
     """
-    options = {"nogil": True, "error_model": "numpy"}
+    return _compiled(fn, _nrt=False)
+
+
+def allocating_kernel(fn: F) -> F:
+    """Compile ``fn`` as `kernel` does, but let it make arrays; for outer loops only."""
+    return _compiled(fn)
+
+
+def _compiled(fn: F, **more: bool) -> F:
+    options = {"nogil": True, "error_model": "numpy", **more}
     if CACHE is None:
         return cast(F, njit(**options)(fn))
     before = config.CACHE_DIR

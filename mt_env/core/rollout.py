@@ -8,7 +8,7 @@ import numpy as np
 
 from mt_env.core.bits import Int, mix64, stream
 from mt_env.core.deal import new_episode
-from mt_env.core.jit import kernel
+from mt_env.core.jit import allocating_kernel, kernel
 from mt_env.core.play import apply_action
 from mt_env.core.policies import policy_action
 from mt_env.core.rounds import next_round, standing
@@ -36,7 +36,7 @@ def play_round(s: Any, r: Any, kinds: Any, rngs: Any, scratch: Any) -> Int:
     return moves
 
 
-@kernel
+@allocating_kernel
 def play_episodes(
     states: Any,
     rules: Any,

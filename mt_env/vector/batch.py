@@ -151,7 +151,6 @@ class Batch:
         config["mask"] = bool(mask)
         config["candidates"] = bool(candidates)
         config["events"] = length
-        config["divide"] = dtype == np.float32
         self._config = config
         self._states = np.zeros(count, GAME_DTYPE)
         self._rules = game.rules_record.copy()

@@ -93,7 +93,6 @@ CONFIG_DTYPE: Final[np.dtype[np.void]] = np.dtype(
         ("solo", np.int64),  # 1: one learner, opponents clockwise from it
         ("learner", np.int64),  # its seat, -1: drawn for each episode
         ("kinds", np.int64, (MAX_SEATS,)),  # policies: of the seats, or clockwise from the learner
-        ("divide", np.int64),  # whether observations are float32
     ]
 )
 """How a batch is played and what it writes."""
@@ -275,7 +274,7 @@ def end_episode(
     m["truncated"] = 1 if how == TRUNCATED else 0
     note_result(s, r, m, how)
     if c["final"] != 0:
-        encode(s, r, m["seat"], final[i], c["divide"] != 0)
+        encode(s, r, m["seat"], final[i])
     if c["mode"] == SAME_STEP:
         first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
     else:
@@ -359,7 +358,7 @@ def write_row(
         for j in range(count):
             mask[i, legal[i, j]] = 1
     if c["observe"] != 0:
-        encode(s, r, m["seat"], obs[i], c["divide"] != 0)
+        encode(s, r, m["seat"], obs[i])
     if c["candidates"] != 0:
         own = rows[i]
         if m["formal"] != 0:

@@ -19,9 +19,9 @@ from mt_env.observation import (
     STATE_FIELDS,
     Encoding,
     dimensions,
-    encode_f32,
-    encode_state_f32,
-    encode_u8,
+    encode,
+    encode_state,
+    encode,
     observation_dtype,
 )
 from mt_env.rules import ResolvedRules, load_rules
@@ -141,7 +141,7 @@ def test_every_field_says_what_the_record_says(text: str, n: int, match: bool) -
         for seat in {0, n - 1, int(s["turn"])}:
             row = np.full(encoding.size, np.nan, np.float32)
             small = np.full(encoding.size, 255, np.uint8)
-            assert encode_f32(s, r, seat, row) == encode_u8(s, r, seat, small) == encoding.size
+            assert encode(s, r, seat, row) == encode(s, r, seat, small) == encoding.size
             want = expected(s, rules, match, seat)
             check(encoding, row, want, counts=False)
             check(encoding, small, want, counts=True)
@@ -151,7 +151,7 @@ def test_every_field_says_what_the_record_says(text: str, n: int, match: bool) -
         assert encoding.space().contains(row)
         assert encoding.space(np.uint8).contains(small)
         state = np.full(full.size, np.nan, np.float32)
-        assert encode_state_f32(s, r, state) == full.size
+        assert encode_state(s, r, state) == full.size
         check(full, state, expected(s, rules, match, None), counts=False)
     never = {name for name, any_set in seen.items() if not any_set}
     allowed = {"opening"} if "spruce" not in text else {"passes"}
@@ -194,7 +194,7 @@ def test_observations_do_not_depend_on_hidden_tiles(text: str, n: int, match: bo
     for s, r, rules in games(text, n, match, 1 if match else 3, every=11 if match else 3):
         size = Encoding(rules, match).size
         for seat in range(n):
-            for encode, dtype in ((encode_f32, np.float32), (encode_u8, np.uint8)):
+            for encode, dtype in ((encode, np.float32), (encode, np.uint8)):
                 row = np.empty(size, dtype)
                 encode(s, r, seat, row)
                 again = np.empty(size, dtype)
@@ -212,8 +212,8 @@ def test_the_reshuffle_test_can_fail() -> None:
     s, r, rules = next(iter(games("spruce", 4, False, 1)))
     full = Encoding(rules, False, STATE_FIELDS)
     a, b = np.empty(full.size, np.float32), np.empty(full.size, np.float32)
-    encode_state_f32(s, r, a)
-    encode_state_f32(reshuffle(s, 0, rules, shuffler), r, b)
+    encode_state(s, r, a)
+    encode_state(reshuffle(s, 0, rules, shuffler), r, b)
     assert a.tobytes() != b.tobytes()
 
 
@@ -234,8 +234,8 @@ def test_rotating_the_seats_rotates_what_they_see(text: str, n: int, match: bool
         size = Encoding(rules, match).size
         a, b = np.empty(size, np.float32), np.empty(size, np.float32)
         for seat in range(n):
-            encode_f32(s, r, seat, a)
-            encode_f32(t, r, (seat + 1) % n, b)
+            encode(s, r, seat, a)
+            encode(t, r, (seat + 1) % n, b)
             assert a.tobytes() == b.tobytes()
 
 

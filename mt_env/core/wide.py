@@ -1,0 +1,219 @@
+"""Writing many entries of a row at once: bit sets and small counts as 0/1 or scaled entries.
+
+Compiled, each call is a few vector stores of a fixed width rather than a loop over set bits, which cannot
+be predicted; so it may write further than it is asked to. Rows are therefore written from the front to the
+back, and near the end of a row, where there is no room, entry by entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+BITS: Final[int] = 64
+"""Entries that `spread` writes at most."""
+SHORT_BITS: Final[int] = 32
+"""Entries that `spread_short` writes at most."""
+LEVELS: Final[int] = 16
+"""Entries that `spread_levels` writes at once."""
+
+_LANES: Final[int] = 8
+_INLINED: Final = {"forceinline": True}  # a call would cost more than the stores
+_U1 = np.uint64(1)
+
+
+def spread(out: Any, at: Any, word: Any, count: Any) -> None:
+    """Write the lowest ``count`` bits of ``word`` to ``out[at]`` and following, as 0 or 1.
+
+    Args:
+        out: uint8 or float32, one row; entries up to ``at + 64`` may be overwritten with higher bits.
+        at: where bit 0 goes.
+        word: ``uint64``.
+        count: 0..64, no more than there is room for.
+    """
+    _bit_by_bit(out, at, word, count)
+
+
+def spread_short(out: Any, at: Any, word: Any, count: Any) -> None:
+    """`spread` for 32 bits: ``count`` is at most 32, entries up to ``at + 32`` may be overwritten."""
+    _bit_by_bit(out, at, word, count)
+
+
+def spread_levels(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
+    """Write ``levels[:count]``, times ``unit`` where ``out`` is float32, to ``out[at]`` and following.
+
+    Args:
+        out: uint8 or float32, one row; entries up to ``at + 16`` may be overwritten with further levels.
+        at: where the first goes.
+        levels: uint8, one row of at least 16.
+        count: no more than there is room for.
+        unit: what a level is worth in a float32 row.
+    """
+    _one_by_one(out, at, levels, count, unit)
+
+
+def put_count(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
+    """Write ``count``, cut to ``most``, to ``out[at]``: itself if ``out`` is uint8, else times ``unit``.
+
+    With ``unit`` = 1 / most in double precision a float32 entry is the same as that of a division: for
+    whole numbers below 256 no quotient lies within the rounding error of a border between two float32.
+    """
+    kept = min(count, most)
+    out[at] = kept * unit if out.dtype == np.float32 else kept
+
+
+def _bit_by_bit(out: Any, at: Any, word: Any, count: Any) -> None:
+    for i in range(int(count)):
+        out[at + i] = (int(word) >> i) & 1
+
+
+def _one_by_one(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
+    for i in range(int(count)):
+        out[at + i] = levels[i] * unit if out.dtype == np.float32 else levels[i]
+
+
+def _is_row(array: Any) -> bool:
+    """Whether the type is a contiguous row of a dtype that vectors are written for."""
+    return array.ndim == 1 and array.layout == "C" and array.dtype in (types.uint8, types.float32)
+
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
+    """Pointer to entry ``at`` of an array, as one to a vector."""
+    data = context.make_array(kind)(context, builder, value=array).data
+    return builder.bitcast(cgutils.gep_inbounds(builder, data, at), vector.as_pointer())
+
+
+def _splat(builder: Any, value: Any, vector: Any) -> Any:
+    """A vector of which every lane is ``value``."""
+    lanes = vector.count
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
+
+
+def _store_bits(bits: int) -> Callable[..., Any]:
+    """Code that writes ``bits`` bits of a word, eight lanes of float32 or all bytes at a time."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        out, at, word = args
+        row = sig.args[0]
+        if row.dtype == types.uint8:
+            narrow = builder.trunc(word, ir.IntType(bits)) if bits < BITS else word
+            flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
+            vector = ir.VectorType(ir.IntType(8), bits)
+            place = _place(context, builder, row, out, at, vector)
+            builder.store(builder.zext(flags, vector), place, align=1)
+            return context.get_dummy_value()
+        whole, real = ir.VectorType(ir.IntType(32), _LANES), ir.VectorType(ir.FloatType(), _LANES)
+        powers = ir.Constant(whole, [1 << lane for lane in range(_LANES)])
+        nothing, ones = ir.Constant(real, [0.0] * _LANES), ir.Constant(real, [1.0] * _LANES)
+        for low in range(0, bits, _LANES):
+            part = builder.lshr(word, ir.Constant(word.type, low))
+            chosen = builder.and_(_splat(builder, builder.trunc(part, ir.IntType(32)), whole), powers)
+            on = builder.icmp_unsigned("==", chosen, powers)
+            here = builder.add(at, ir.Constant(at.type, low))
+            place = _place(context, builder, row, out, here, real)
+            builder.store(builder.select(on, ones, nothing), place, align=4)
+        return context.get_dummy_value()
+
+    return codegen
+
+
+@intrinsic
+def _store_64(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
+    return types.void(out, types.intp, types.uint64), _store_bits(BITS)
+
+
+@intrinsic
+def _store_32(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
+    return types.void(out, types.intp, types.uint64), _store_bits(SHORT_BITS)
+
+
+@intrinsic
+def _store_levels(typingctx: Any, out: Any, at: Any, levels: Any, unit: Any) -> Any:
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        out, at, levels, unit = args
+        row = sig.args[0]
+        small = ir.VectorType(ir.IntType(8), LEVELS)
+        zero = ir.Constant(at.type, 0)
+        given = builder.load(_place(context, builder, sig.args[2], levels, zero, small), align=1)
+        if row.dtype == types.uint8:
+            builder.store(given, _place(context, builder, row, out, at, small), align=1)
+            return context.get_dummy_value()
+        real = ir.VectorType(ir.FloatType(), LEVELS)
+        single = builder.fptrunc(unit, ir.FloatType())
+        value = builder.fmul(builder.uitofp(given, real), _splat(builder, single, real))
+        builder.store(value, _place(context, builder, row, out, at, real), align=4)
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, levels, types.float64), codegen
+
+
+def _overload_bits(function: Any, store: Any, width: int) -> None:
+    """Give ``function`` its compiled form."""
+
+    @overload(function, jit_options=_INLINED)
+    def _typed(out: Any, at: Any, word: Any, count: Any) -> Any:
+        if _is_row(out):
+
+            def impl(out: Any, at: Any, word: Any, count: Any) -> None:
+                if at + width <= len(out):
+                    store(out, np.intp(at), np.uint64(word))
+                else:
+                    for i in range(count):
+                        out[at + i] = (np.uint64(word) >> np.uint64(i)) & _U1
+
+        else:
+
+            def impl(out: Any, at: Any, word: Any, count: Any) -> None:
+                for i in range(count):
+                    out[at + i] = (np.uint64(word) >> np.uint64(i)) & _U1
+
+        return impl
+
+
+_overload_bits(spread, _store_64, BITS)
+_overload_bits(spread_short, _store_32, SHORT_BITS)
+
+
+@overload(spread_levels, jit_options=_INLINED)
+def _spread_levels(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> Any:
+    real = out.dtype == types.float32
+    if _is_row(out) and _is_row(levels):
+
+        def impl(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
+            begun = 0
+            if at + LEVELS <= len(out) and len(levels) >= LEVELS:
+                _store_levels(out, np.intp(at), levels, np.float64(unit))
+                begun = LEVELS
+            for i in range(begun, count):
+                out[at + i] = levels[i] * unit if real else levels[i]
+
+    else:
+
+        def impl(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
+            for i in range(count):
+                out[at + i] = levels[i] * unit if real else levels[i]
+
+    return impl
+
+
+@overload(put_count, jit_options=_INLINED)
+def _put_count(out: Any, at: Any, count: Any, most: Any, unit: Any) -> Any:
+    if out.dtype == types.float32:
+
+        def impl(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
+            out[at] = min(count, most) * unit
+
+    else:
+
+        def impl(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
+            out[at] = min(count, most)
+
+    return impl
