@@ -21,7 +21,7 @@ from gymnasium import spaces
 from numpy.typing import DTypeLike, NDArray
 
 from mt_env.core.bits import bit
-from mt_env.core.jit import kernel
+from mt_env.core.jit import inlined_kernel, kernel
 from mt_env.core.state import PLAYING, UNABLE_LEVELS
 from mt_env.core.wide import put_count, spread, spread_levels, spread_short
 from mt_env.rules import ResolvedRules
@@ -231,21 +231,21 @@ def observation_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return wanted
 
 
-@kernel
+@inlined_kernel
 def _put_set(out: Any, at: Any, words: Any, count: Any) -> None:
     """Write ``count`` tiles of a bit set as 0 or 1."""
     for word in range((count + 63) // 64):
         spread(out, at + 64 * word, words[word], min(64, count - 64 * word))
 
 
-@kernel
+@inlined_kernel
 def _put_order(out: Any, at: Any, trains: Any, count: Any, n: Any, seat: Any, unit: Any) -> None:
     for i in range(count):
         train = np.int64(trains[i])
         put_count(out, at + _relative(train, seat, n), n + 1 - i, n + 1, unit)
 
 
-@kernel
+@inlined_kernel
 def _relative(train: Any, seat: Any, n: Any) -> Any:
     """Number of an absolute seat or train as ``seat`` counts them; the Mexican Train (``n``) stays last."""
     if train == n:
@@ -253,7 +253,7 @@ def _relative(train: Any, seat: Any, n: Any) -> Any:
     return train - seat if train >= seat else train - seat + n
 
 
-@kernel
+@inlined_kernel
 def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, others_only: Any) -> Any:
     """Write what everybody sees, as ``seat`` counts seats, from ``at`` on; returns where it ends.
 

@@ -134,15 +134,21 @@ def kernel(fn: F) -> F:
     Kernels do not check their arguments; the faces above them do. With ``NUMBA_DISABLE_JIT=1`` the
     function is returned as it is.
     """
-    return _compiled(fn, _nrt=False)
+    return _compiled(fn, _nrt=False, forceinline=False)
+
+
+def inlined_kernel(fn: F) -> F:
+    """Compile ``fn`` as `kernel` does, always into its caller: where passing the arguments costs more."""
+    return _compiled(fn, _nrt=False, forceinline=True)
 
 
 def allocating_kernel(fn: F) -> F:
     """Compile ``fn`` as `kernel` does, but let it make arrays; for outer loops only."""
-    return _compiled(fn)
+    return _compiled(fn, _nrt=True, forceinline=False)
 
 
 def _compiled(fn: F, **more: bool) -> F:
+    # Every option is given: what is not set, numba takes from the kernel that is being compiled.
     options = {"nogil": True, "error_model": "numpy", **more}
     if CACHE is None:
         return cast(F, njit(**options)(fn))

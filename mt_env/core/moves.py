@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mt_env.core.bits import Flag, Int, ctz, drop_lowest
-from mt_env.core.jit import kernel
+from mt_env.core.jit import inlined_kernel, kernel
 from mt_env.core.state import FITS, NO_TILE
 
 _ZERO = np.uint64(0)
@@ -94,7 +94,7 @@ def may_draw(s: Any, r: Any) -> Flag:
     return s["drawn"] == NO_TILE
 
 
-@kernel
+@inlined_kernel
 def legal_plays(s: Any, r: Any, out: Any) -> Int:
     """Write the ids of the legal plays into ``out`` (``int64[MAX_LEGAL]``); returns how many."""
     n = np.int64(s["num_players"])

@@ -10,9 +10,9 @@ from typing import Any, Final
 import numpy as np
 
 from mt_env.candidates import FEATURES, candidate_rows
-from mt_env.core.bits import Int, below, mix64, stream
+from mt_env.core.bits import Flag, Int, below, mix64, stream
 from mt_env.core.deal import new_episode
-from mt_env.core.jit import kernel
+from mt_env.core.jit import inlined_kernel, kernel
 from mt_env.core.moves import legal_actions, play_train
 from mt_env.core.play import apply_action
 from mt_env.core.policies import policy_action
@@ -21,7 +21,7 @@ from mt_env.core.rounds import next_round, standing
 from mt_env.core.state import GAME_OVER, MAX_SEATS, PLAYING
 from mt_env.observation import encode
 from mt_env.rewards import write_rewards
-from mt_env.solo_play import learner_seat, points_now
+from mt_env.solo_play import NO_ACTION, learner_seat, points_now
 
 CALLER: Final[int] = -1
 """``kinds`` of a seat whose decisions are the caller's."""
@@ -141,7 +141,7 @@ def note(m: Any, rings: Any, i: Int, kind: Int, seat: Int, tile: Int, train: Int
     m["event_count"] += 1
 
 
-@kernel
+@inlined_kernel
 def apply_noted(s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, action: Int) -> None:
     """Apply ``action``, in the event list too where there is one."""
     m["moves"] += 1
@@ -171,34 +171,51 @@ def pay(s: Any, r: Any, m: Any, c: Any, table: Any, before: Int) -> None:
 
 
 @kernel
-def play_on(
-    s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, now: Any, before: Int, table: Any, scratch: Any
-) -> Int:
-    """Play until the caller has a decision or the episode is over; ``before``: see `pay`.
+def pass_over(s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, before: Int, table: Any, scratch: Any) -> Flag:
+    """Settle rounds that have ended and let bots play until the caller is to move; ``before``: see `pay`.
+
+    Apart from `play_on`, so that the bots' code does not stand in the way of the caller's moves.
 
     Returns:
-        Number of legal actions, their ids in ``now``; 0: the episode is over.
+        Whether the episode goes on.
     """
     while True:
         if s["phase"] != PLAYING:
             pay(s, r, m, c, table, before)
             if s["phase"] == GAME_OVER:
-                return 0
+                return False
             next_round(s, r)
             if c["events"] != 0:
                 note(m, rings, i, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
         turn = np.int64(s["turn"])
         kind = m["kinds"][turn]
         if kind == CALLER:
-            count = legal_actions(s, r, now)
-            if count != 1 or c["skip"] == 0:
-                if c["solo"] == 0:
-                    m["seat"] = turn
-                return count
-            action = np.int64(now[0])
-        else:
-            action = policy_action(s, r, kind, m["bot_rngs"][turn], scratch)
-        apply_noted(s, r, m, c, rings, i, action)
+            return True
+        apply_noted(s, r, m, c, rings, i, policy_action(s, r, kind, m["bot_rngs"][turn], scratch))
+
+
+@inlined_kernel
+def play_on(
+    s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, action: Int, now: Any, before: Int, table: Any,
+    scratch: Any,
+) -> Int:  # fmt: skip
+    """Apply ``action`` unless it is `NO_ACTION`, and play until the caller has a decision or all is over.
+
+    Returns:
+        Number of legal actions, their ids in ``now``; 0: the episode is over.
+    """
+    while True:
+        if action != NO_ACTION:
+            apply_noted(s, r, m, c, rings, i, action)
+        if s["phase"] != PLAYING or m["kinds"][s["turn"]] != CALLER:
+            if not pass_over(s, r, m, c, rings, i, before, table, scratch):
+                return 0
+        count = legal_actions(s, r, now)
+        if count != 1 or c["skip"] == 0:
+            if c["solo"] == 0:
+                m["seat"] = np.int64(s["turn"])
+            return count
+        action = np.int64(now[0])
 
 
 @kernel
@@ -215,7 +232,7 @@ def note_result(s: Any, r: Any, m: Any, how: Int) -> None:
         m["shares"][m["seat"]] = 0.0
 
 
-@kernel
+@inlined_kernel
 def keep_legal(legal: Any, i: Int, now: Any, count: Int) -> None:
     """Enter the legal ids ``now[:count]`` in row ``i`` of ``legal``."""
     for j in range(count):
@@ -230,7 +247,7 @@ def first_decision(
     begin_episode(s, r, m, c)
     if c["events"] != 0:
         note(m, rings, i, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
-    count = play_on(s, r, m, c, rings, i, now, 1, table, scratch)
+    count = play_on(s, r, m, c, rings, i, NO_ACTION, now, 1, table, scratch)
     m["formal"] = 0
     if count == 0:
         m["formal"] = 1
@@ -242,7 +259,7 @@ def first_decision(
     keep_legal(legal, i, now, count)
 
 
-@kernel
+@inlined_kernel
 def is_legal(m: Any, legal: Any, i: Int, action: Int) -> Any:
     """Whether ``action`` is among the legal actions of game ``i``."""
     for j in range(m["count"]):  # noqa: SIM110 -- any() does not compile here
@@ -251,7 +268,7 @@ def is_legal(m: Any, legal: Any, i: Int, action: Int) -> Any:
     return False
 
 
-@kernel
+@inlined_kernel
 def take_rewards(m: Any, n: Int) -> None:
     """Begin a step: its rewards are what waited for the first decision; touches memory only where needed."""
     m["ended"] = 0
@@ -294,7 +311,7 @@ def forbid(s: Any, r: Any, m: Any, c: Any) -> None:
     m["paid"] = 1
 
 
-@kernel
+@inlined_kernel
 def advance_row(
     s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, action: Int, final: Any, now: Any,
     table: Any, scratch: Any,
@@ -315,8 +332,7 @@ def advance_row(
             action = np.int64(legal[i, below(m["bot_rngs"][m["seat"]], m["count"])])
     m["steps"] += 1
     if how == 0 and m["formal"] == 0:
-        apply_noted(s, r, m, c, rings, i, action)
-        count = play_on(s, r, m, c, rings, i, now, 0, table, scratch)
+        count = play_on(s, r, m, c, rings, i, action, now, 0, table, scratch)
         if count != 0 and m["steps"] == c["limit"]:
             how = TRUNCATED
     m["formal"] = 0
@@ -347,7 +363,7 @@ def write_events(m: Any, r: Any, rings: Any, i: Int, out: Any) -> None:
         row[3] = train if train < 0 or train == n else (train - seat + n) % n
 
 
-@kernel
+@inlined_kernel
 def write_row(
     s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, obs: Any, mask: Any, rows: Any,
     events: Any, scratch: Any,
