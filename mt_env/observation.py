@@ -281,7 +281,7 @@ def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, others_only: Any) -> A
     at += 2 * n + 1
     spread(out, at, _ZERO, 3 * n + 3)  # open, owed, lengths
     if s["num_open"] > 0 or s["num_owed"] > 0:
-        unit = 1.0 / (n + 1)
+        unit: Any = 1.0 / (n + 1)
         _put_order(out, at, s["open_trains"], np.int64(s["num_open"]), n, seat, unit)
         _put_order(out, at + n + 1, s["owed_trains"], np.int64(s["num_owed"]), n, seat, unit)
     at += 2 * n + 2
@@ -291,7 +291,7 @@ def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, others_only: Any) -> A
     at += n + 1
     spread_short(out, at, bit(s["engine"]), values)
     at += values
-    scale = max(SMALLEST_HAND_SCALE, 2 * np.int64(r["hand_size"]))
+    scale: Any = max(SMALLEST_HAND_SCALE, 2 * np.int64(r["hand_size"]))
     unit = 1.0 / scale
     for other in range(n):
         put_count(out, at + _relative(other, seat, n), np.int64(s["hand_sizes"][other]), scale, unit)

@@ -13,7 +13,6 @@ from typing import Any, Final
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
 BITS: Final[int] = 64
@@ -24,7 +23,7 @@ LEVELS: Final[int] = 16
 """Entries that `spread_levels` writes at once."""
 
 _LANES: Final[int] = 8
-_INLINED: Final = {"forceinline": True}  # a call would cost more than the stores
+_INLINED: Final[Any] = {"forceinline": True}  # a call would cost more than the stores
 _U1 = np.uint64(1)
 
 
@@ -86,7 +85,7 @@ def _is_row(array: Any) -> bool:
 def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
     """Pointer to entry ``at`` of an array, as one to a vector."""
     data = context.make_array(kind)(context, builder, value=array).data
-    return builder.bitcast(cgutils.gep_inbounds(builder, data, at), vector.as_pointer())
+    return builder.bitcast(builder.gep(data, [at], inbounds=True), vector.as_pointer())
 
 
 def _splat(builder: Any, value: Any, vector: Any) -> Any:
@@ -135,8 +134,7 @@ def _store_32(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
     return types.void(out, types.intp, types.uint64), _store_bits(SHORT_BITS)
 
 
-@intrinsic
-def _store_levels(typingctx: Any, out: Any, at: Any, levels: Any, unit: Any) -> Any:
+def _store_sixteen(typingctx: Any, out: Any, at: Any, levels: Any, unit: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         out, at, levels, unit = args
         row = sig.args[0]
@@ -153,6 +151,9 @@ def _store_levels(typingctx: Any, out: Any, at: Any, levels: Any, unit: Any) -> 
         return context.get_dummy_value()
 
     return types.void(out, types.intp, levels, types.float64), codegen
+
+
+_store_levels: Any = intrinsic(_store_sixteen)
 
 
 def _overload_bits(function: Any, store: Any, width: int) -> None:

@@ -171,7 +171,9 @@ def pay(s: Any, r: Any, m: Any, c: Any, table: Any, before: Int) -> None:
 
 
 @kernel
-def pass_over(s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, before: Int, table: Any, scratch: Any) -> Flag:
+def pass_over(
+    s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, before: Int, table: Any, scratch: Any
+) -> Flag:
     """Settle rounds that have ended and let bots play until the caller is to move; ``before``: see `pay`.
 
     Apart from `play_on`, so that the bots' code does not stand in the way of the caller's moves.
@@ -207,9 +209,9 @@ def play_on(
     while True:
         if action != NO_ACTION:
             apply_noted(s, r, m, c, rings, i, action)
-        if s["phase"] != PLAYING or m["kinds"][s["turn"]] != CALLER:
-            if not pass_over(s, r, m, c, rings, i, before, table, scratch):
-                return 0
+        settled = s["phase"] == PLAYING and m["kinds"][s["turn"]] == CALLER
+        if not settled and not pass_over(s, r, m, c, rings, i, before, table, scratch):
+            return 0
         count = legal_actions(s, r, now)
         if count != 1 or c["skip"] == 0:
             if c["solo"] == 0:

@@ -21,7 +21,6 @@ from mt_env.observation import (
     dimensions,
     encode,
     encode_state,
-    encode,
     observation_dtype,
 )
 from mt_env.rules import ResolvedRules, load_rules
@@ -194,7 +193,7 @@ def test_observations_do_not_depend_on_hidden_tiles(text: str, n: int, match: bo
     for s, r, rules in games(text, n, match, 1 if match else 3, every=11 if match else 3):
         size = Encoding(rules, match).size
         for seat in range(n):
-            for encode, dtype in ((encode, np.float32), (encode, np.uint8)):
+            for dtype in (np.float32, np.uint8):
                 row = np.empty(size, dtype)
                 encode(s, r, seat, row)
                 again = np.empty(size, dtype)
