@@ -195,14 +195,14 @@ class MexicanTrainVecEnv(VecEnv):
             AttributeError: another method; the tables are no objects of their own.
         """
         if method_name == "action_masks":
-            found: Sequence[Any] = list(self.action_masks())
+            found: list[Any] = list(self.action_masks())
         elif method_name == "render":
-            found = self._env.render() or [None] * self.num_envs
+            found = list(self._env.render() or [None] * self.num_envs)
         else:
             raise AttributeError(
                 f"{method_name}: only action_masks and render can be called on the tables of a batch"
             )
-        return [found[i] for i in self._chosen(indices)]
+        return found if indices is None else [found[i] for i in self._chosen(indices)]
 
     def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
         """Refused but for empty ones: tables of a batch begin episodes by seed alone.
