@@ -163,7 +163,7 @@ def test_a_linear_rate_falls_to_nothing(tmp_path: Path) -> None:
     rates = [
         line["learn/learning_rate"] for line in metrics(tmp_path / "run") if "learn/learning_rate" in line
     ]
-    assert rates == pytest.approx([1e-3 * 2 / 3, 1e-3 / 3, 0.0], abs=1e-6)
+    assert rates == pytest.approx([2e-3 * 2 / 3, 2e-3 / 3, 0.0], abs=1e-6)
 
 
 # --- configs ----------------------------------------------------------------------------------------------

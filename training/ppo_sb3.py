@@ -87,7 +87,7 @@ class PpoConfig:
     """Steps in a minibatch; must divide tables * n_steps."""
     n_epochs: int = 4
     """Passes over a rollout."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """Step size of Adam."""
     lr_schedule: Literal["constant", "linear"] = "linear"
     """constant, or linear: falls to 0 at total_steps."""
