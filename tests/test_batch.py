@@ -136,6 +136,34 @@ def test_choosing_inside_is_choosing_outside() -> None:
     assert snapshot(inside) == snapshot(outside)
 
 
+def test_a_batch_goes_on_from_a_kept_state() -> None:
+    options: dict[str, Any] = {"episode": "match", "rules": "cover;set=6;hand_size=5", "events": 12}
+    options |= {"candidates": True, "observation": "uint8", "bots": ("planner-fast", None, "random", None)}
+    batch = Batch(5, seed=3, **options)
+    for _ in range(30):
+        batch.step_randomly()
+    kept = batch.get_state()
+    twin = Batch(5, seed=4, num_threads=3, **options)
+    twin.set_state(kept)
+    assert (twin.seed, twin.moves) == (3, batch.moves)
+    ended = 0
+    for step in range(200):
+        actions = batch.random_actions().copy()
+        assert np.array_equal(actions, twin.random_actions())
+        if step:
+            ended += batch.ended.sum()
+        for name in ("seat", "observation", "mask", "candidates", "events", "rewards", "ended", "points"):
+            assert np.array_equal(getattr(batch, name), getattr(twin, name)), name
+        batch.step(actions)
+        twin.step(actions)
+    assert ended > 5
+    batch.set_state(kept)  # the first one goes back too, whatever it has played since
+    assert all(np.array_equal(kept[name], array) for name, array in batch.get_state().items())
+    twin.close()
+    with pytest.raises(ValueError, match="state: its 'config' does not fit"):
+        Batch(5, **{**options, "reward": "win"}).set_state(kept)
+
+
 def test_outputs_that_are_not_asked_for_are_none() -> None:
     batch = Batch(2, observation=None, mask=False)
     assert batch.observation is batch.mask is batch.candidates is batch.events is None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +18,7 @@ import pytest
 from mt_env.arena import tournament
 from mt_env.bots.policy import WEIGHTS, PolicyBot
 from mt_env.game import Game
-from mt_env.rng import Rng
+from mt_env.rng import Rng, mix
 from mt_env.solo import MexicanTrainEnv
 
 pytestmark = pytest.mark.learn
@@ -32,6 +34,7 @@ SMALL = [
     *("--lr-schedule", "constant"),
 ]
 """Options of a run of a second: rollouts of 128 steps."""
+KINDS = ("compiled", "plain")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -160,7 +163,7 @@ def test_a_linear_rate_falls_to_nothing(tmp_path: Path) -> None:
     rates = [
         line["learn/learning_rate"] for line in metrics(tmp_path / "run") if "learn/learning_rate" in line
     ]
-    assert rates == pytest.approx([1e-3 * 2 / 3, 1e-3 / 3, 0.0], abs=1e-6)
+    assert rates == pytest.approx([2e-3 * 2 / 3, 2e-3 / 3, 0.0], abs=1e-6)
 
 
 # --- configs ----------------------------------------------------------------------------------------------
@@ -175,7 +178,7 @@ def test_the_configs_are_right(path: Path) -> None:
     )
     ppo_sb3.check(config)
     assert (config.run.seed, config.env.opponents, resume) == (9, ("random", "heaviest", "planner"), False)
-    env = ppo_sb3.make_env(config.env, config.ppo.policy)
+    env = MexicanTrainEnv(**ppo_sb3.settings(config.env, config.ppo.policy))
     assert env.game.reward_scale == 0.02
 
 
@@ -238,40 +241,46 @@ def test_help_explains_every_option(capsys: pytest.CaptureFixture) -> None:
 # --- what is exported -------------------------------------------------------------------------------------
 
 
-def small_env(policy: str, opponents: str = "planner-fast") -> MexicanTrainEnv:
+def settings(policy: str, opponents: str = "planner-fast") -> dict[str, Any]:
     import ppo_sb3
 
-    return ppo_sb3.make_env(ppo_sb3.EnvConfig(opponents=(opponents,)), policy)
+    return ppo_sb3.settings(ppo_sb3.EnvConfig(opponents=(opponents,)), policy)
+
+
+def played(policy: str, count: int, seed: int = 0) -> tuple[Any, np.ndarray]:
+    """Observations and masks of random play, as arrays."""
+    import sb3_tools
+
+    tables, rng, seen, masks = sb3_tools.make_tables(4, settings(policy)), Rng(seed), [], []
+    tables.seed(seed)
+    obs = tables.reset()
+    for _ in range(count // 4):
+        seen.append(obs)
+        masks.append(tables.action_masks())
+        obs, *_ = tables.step(np.array([rng.choice(np.flatnonzero(mask).tolist()) for mask in masks[-1]]))
+    if policy == "candidates":
+        return {key: np.concatenate([one[key] for one in seen]) for key in seen[0]}, np.concatenate(masks)
+    return np.concatenate(seen), np.concatenate(masks)
 
 
 def batch_of(policy: str, count: int, seed: int = 0) -> tuple[Any, np.ndarray]:
-    """Observations and masks of random play as torch would get them."""
-    import sb3_tools
-
-    env, rng, seen, masks = small_env(policy), Rng(seed), [], []
-    obs, _ = env.reset(seed=seed)
-    for _ in range(count):
-        seen.append(obs)
-        masks.append(env.action_masks())
-        obs, _, over, _, _ = env.step(rng.choice(np.flatnonzero(masks[-1]).tolist()))
-        if over:
-            obs, _ = env.reset()
-    batch = sb3_tools.stacked(seen)
-    tensors = (
-        {k: th.as_tensor(v) for k, v in batch.items()} if isinstance(batch, dict) else th.as_tensor(batch)
-    )
-    return tensors, np.stack(masks)
+    """The same as torch would get it; masks stay arrays."""
+    obs, masks = played(policy, count, seed)
+    if isinstance(obs, dict):
+        return {key: th.as_tensor(value) for key, value in obs.items()}, masks
+    return th.as_tensor(obs), masks
 
 
 def learner(policy: str, seed: int = 0) -> Any:
     import ppo_sb3
+    import sb3_tools
 
     config = ppo_sb3.Config(
         env=ppo_sb3.EnvConfig(tables=2),
         ppo=ppo_sb3.PpoConfig(policy=policy, n_steps=8, batch_size=16),
         run=ppo_sb3.RunConfig(seed=seed),
     )
-    model = ppo_sb3.new_learner(config, ppo_sb3.Tables([lambda: small_env(policy)] * 2))
+    model = ppo_sb3.new_learner(config, sb3_tools.make_tables(2, settings(policy)))
     with th.no_grad():  # fresh actors are nearly even: make them choose
         for parameter in model.policy.parameters():
             parameter.mul_(2.0)
@@ -286,7 +295,7 @@ def test_numpy_plays_what_torch_learned(policy: str, tmp_path: Path) -> None:
 
     model, config = learner(policy)
     bot = PolicyBot(str(ppo_sb3.export(model, config, tmp_path)))
-    env = small_env(policy)
+    env = MexicanTrainEnv(**settings(policy))
     state, rng, compared = Game().new_initial_state(5), Rng(1), 0
     while not state.is_terminal():
         view = state.view(state.current_player())
@@ -322,28 +331,100 @@ def test_a_run_plays_in_a_tournament(run: Path) -> None:
     assert not list(run.rglob("*.pkl")) or all("checkpoints" in path.parts for path in run.rglob("*.pkl"))
 
 
-def test_a_policy_can_be_learned_against(run: Path, tmp_path: Path) -> None:
-    options = [
-        "--opponents",
-        f"policy:{run}",
-        "random",
-        "random",
-        "--total-steps",
-        "128",
-        "--out",
-        tmp_path / "run",
-    ]
-    assert learn(*SMALL, *options) == 0
+def test_a_policy_can_be_learned_against_and_resuming_changes_nothing(run: Path, tmp_path: Path) -> None:
+    options = [*SMALL, "--opponents", f"policy:{run}?sample=1", "random", "heaviest", "--seed", "4"]
+    assert learn(*options, "--total-steps", "128", "--out", tmp_path / "run") == 0
+    assert learn("--resume", tmp_path / "run", "--total-steps", "256") == 0
+    assert learn(*options, "--total-steps", "256", "--out", tmp_path / "straight") == 0
+    assert weights(tmp_path / "run") == weights(tmp_path / "straight")
+
+
+# --- tables -----------------------------------------------------------------------------------------------
+
+
+def plain_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on no opponent counts as compiled."""
+    import sb3_tools
+
+    monkeypatch.setattr(sb3_tools, "compiled_kind", lambda bot: None)
+
+
+def test_tables_are_compiled_unless_a_bot_is_not(run: Path) -> None:
+    import sb3_tools
+
+    from mt_env.integrations.sb3 import MexicanTrainVecEnv
+
+    assert isinstance(sb3_tools.make_tables(2, settings("candidates")), MexicanTrainVecEnv)
+    single = settings("flat") | {"opponents": ["random", f"policy:{run}", "planner"]}
+    assert isinstance(sb3_tools.make_tables(2, single), sb3_tools.Tables)
+
+
+@pytest.mark.parametrize("policy", ["candidates", "flat"])
+def test_both_kinds_of_tables_teach_the_same(
+    policy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = [*SMALL, "--policy", policy, "--total-steps", "128", "--seed", "5"]
+    options += ["--eval-every", "128", "--eval-deals", "50"]
+    assert learn(*options, "--out", tmp_path / "compiled") == 0
+    plain_tables(monkeypatch)
+    assert learn(*options, "--out", tmp_path / "plain") == 0
+    assert weights(tmp_path / "compiled") == weights(tmp_path / "plain")
+    for name in ("episodes/reward", "eval/random/points", "eval/planner/win_share"):
+        found = [[line[name] for line in metrics(tmp_path / kind) if name in line] for kind in KINDS]
+        assert found[0] and found[0] == found[1], name
+
+
+def test_an_evaluation_plays_fixed_deals_to_their_ends() -> None:
+    import sb3_tools
+
+    model, _ = learner("candidates")
+    tables = sb3_tools.make_tables(4, settings("candidates", "heaviest"))
+    first = sb3_tools.evaluate(model.policy, tables, 10, 1, masked=False)
+    assert first != sb3_tools.evaluate(model.policy, tables, 10, 2, masked=False)
+    assert first == sb3_tools.evaluate(model.policy, tables, 10, 1)
+    # Table i plays the first 3 or 2 deals of its own family, whatever the others do.
+    shares, points = [], []
+    for i in range(4):
+        alone = MexicanTrainEnv(**settings("candidates", "heaviest"))
+        obs, _ = alone.reset(seed=mix(1, i))
+        for _ in range(3 if i < 2 else 2):
+            over = False
+            while not over:
+                action, _ = model.policy.predict(obs, deterministic=True)
+                obs, _, over, _, info = alone.step(action)
+            shares.append(info["win_share"])
+            points.append(info["points"])
+            obs, _ = alone.reset()
+    assert first["win_share"] == pytest.approx(np.mean(shares))
+    assert first["win_share_se"] == pytest.approx(np.std(shares) / np.sqrt(10))
+    assert first["points"] == pytest.approx(np.mean(points))
+
+
+def test_checkpoints_of_other_versions_are_refused(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    shutil.copytree(run, tmp_path / "old")
+    rest = sorted((tmp_path / "old" / "checkpoints").glob("*/rest.pkl"))[-1]
+    kept = pickle.loads(rest.read_bytes())
+    meta = kept["tables"].pop("meta")
+    rest.write_bytes(pickle.dumps(kept))
+    assert learn("--resume", tmp_path / "old", "--total-steps", "640") == 2
+    assert "is of another version of mt_env" in capsys.readouterr().err
+    assert meta.dtype.names
 
 
 # --- networks ---------------------------------------------------------------------------------------------
 
 
-def test_the_fast_policy_is_the_library_s_in_fewer_steps() -> None:
+@pytest.mark.parametrize("masked", ["bool", "float32", "one action each", "no mask"])
+def test_the_fast_policy_is_the_library_s_in_fewer_steps(masked: str) -> None:
     fast, _ = learner("flat", seed=1)
     stock, _ = learner("stock", seed=1)
     stock.policy.load_state_dict(fast.policy.state_dict())
-    obs, masks = batch_of("flat", 128)
+    obs, legal = batch_of("flat", 128)
+    masks: Any = {"bool": legal, "no mask": None}.get(masked, th.as_tensor(legal, dtype=th.float32))
+    if masked == "one action each":
+        masks = np.eye(legal.shape[1], dtype=np.bool_)[legal.argmax(1)]
     with th.no_grad():
         actions = stock.policy(obs, action_masks=masks)[0]
     results = []
@@ -351,10 +432,58 @@ def test_the_fast_policy_is_the_library_s_in_fewer_steps() -> None:
         values, logp, entropy = model.policy.evaluate_actions(obs, actions, action_masks=masks)
         loss = (values[:, 0] + logp + entropy).mean()
         gradient = th.cat([g.flatten() for g in th.autograd.grad(loss, list(model.policy.parameters()))])
-        results.append((values, logp, entropy, gradient, model.policy(obs, True, masks)[0]))
-    for name, a, b in zip(("values", "logp", "entropy", "gradient", "actions"), *results, strict=True):
+        played, _, own = model.policy(obs, True, masks)
+        results.append((values, logp, entropy, gradient, played, own))
+    for name, a, b in zip(
+        ("values", "logp", "entropy", "gradient", "actions", "logp of them"), *results, strict=True
+    ):
         assert th.allclose(a.float(), b.float(), rtol=1e-4, atol=1e-5), name
-    assert results[0][2].max() > 0.1
+    assert results[0][2].max() > 0.1 or masked == "one action each"
+
+
+def test_an_update_with_the_fast_policy_is_the_library_s() -> None:
+    fast, _ = learner("flat", seed=1)
+    stock, _ = learner("stock", seed=1)
+    stock.policy.load_state_dict(fast.policy.state_dict())
+    before = fast.policy.action_net.weight.detach().clone()
+    _, callback = stock._setup_learn(16)
+    fast._setup_learn(16)
+    assert stock.collect_rollouts(stock.get_env(), callback, stock.rollout_buffer, 8)
+    for model in (fast, stock):
+        model.rollout_buffer = stock.rollout_buffer
+        np.random.seed(3)
+        model.train()
+    assert (fast.policy.action_net.weight - before).abs().max() > 1e-4
+    for (name, a), b in zip(
+        fast.policy.state_dict().items(), stock.policy.state_dict().values(), strict=True
+    ):
+        assert th.allclose(a, b, rtol=1e-4, atol=1e-5), name
+
+
+@pytest.mark.parametrize("filled", [16, 32])
+def test_the_candidate_buffer_holds_what_the_policy_reads(filled: int) -> None:
+    from nets import CandidateBuffer
+    from sb3_contrib.common.maskable.buffers import MaskableDictRolloutBuffer
+
+    model, _ = learner("candidates")
+    obs, masks = played("candidates", filled)
+    env, steps = model.get_env(), filled // 2
+    found = []
+    for kind in (CandidateBuffer, MaskableDictRolloutBuffer):
+        buffer = kind(steps, env.observation_space, env.action_space, n_envs=2)
+        for t in range(steps):
+            seen = {key: value[2 * t : 2 * t + 2] for key, value in obs.items()}
+            actions = seen["candidate_actions"][:, 0]
+            more = {} if kind is CandidateBuffer else {"action_masks": masks[2 * t : 2 * t + 2]}
+            buffer.add(seen, actions, np.ones(2), np.zeros(2), th.zeros(2), th.zeros(2), **more)
+        np.random.seed(1)
+        samples = list(buffer.get(8))
+        assert len(samples) == filled // 8
+        found.append([model.policy.evaluate_actions(one.observations, one.actions) for one in samples])
+        width = samples[0].observations["candidates"].shape[1]
+        assert (width == obs["candidate_count"].max()) == (kind is CandidateBuffer)
+    for ours, theirs in zip(*found, strict=True):
+        assert all(th.equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
 @pytest.mark.parametrize("policy", ["candidates", "flat", "stock"])
@@ -403,8 +532,7 @@ def test_a_candidate_learner_is_saved_and_loaded_by_the_library(tmp_path: Path) 
     model, _ = learner("candidates")
     model.save(tmp_path / "learner.zip")
     twin = MaskablePPO.load(tmp_path / "learner.zip")
-    obs, masks = batch_of("candidates", 32)
-    arrays = {key: value.numpy() for key, value in obs.items()}
+    arrays, masks = played("candidates", 32)
     actions = [one.predict(arrays, action_masks=masks, deterministic=True)[0] for one in (model, twin)]
     assert np.array_equal(*actions)
     assert twin.policy.row_layers == model.policy.row_layers

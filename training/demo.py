@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "configs/training/ppo_sb3.yaml"
 
 STEPS = 200_000
-"""About a minute and a half of learning on two quiet cores, most of what this learner ever gets."""
+"""Under a minute of learning on a quiet core, most of what this learner ever gets."""
 SEED = 1
 """Shipped; docs/training.md has the results of others."""
 ARENA_SEED = 7

@@ -6,11 +6,13 @@ the library, computed once instead of three times.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import torch as th
 from gymnasium import spaces
+from sb3_contrib.common.maskable.buffers import MaskableDictRolloutBuffer, MaskableDictRolloutBufferSamples
 from sb3_contrib.common.maskable.distributions import MaskableDistribution
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from torch import nn
@@ -103,49 +105,52 @@ class CandidatePolicy(MaskableActorCriticPolicy):
         data = super()._get_constructor_parameters()
         return data | {"row_layers": self.row_layers, "value_layers": self.value_layers}
 
-    def _present(self, obs: Any) -> th.Tensor:
-        rows = obs["candidates"]
-        return th.arange(rows.shape[1], device=rows.device)[None, :] < obs["candidate_count"].long()
+    def _rows(self, obs: Any) -> tuple[th.Tensor, th.Tensor]:
+        """Rows ``[n, k, features]`` without columns that are all padding, and which are there ``[n, k]``."""
+        count = obs["candidate_count"].long()
+        rows = obs["candidates"][:, : max(1, int(count.max()))]
+        return rows, th.arange(rows.shape[1], device=rows.device)[None, :] < count
 
-    def _log_probabilities(self, obs: Any) -> th.Tensor:
-        rows, present = obs["candidates"], self._present(obs)
-        most = max(1, int(obs["candidate_count"].max()))  # no work on columns that are all padding
-        present = present[:, :most]
-        logits = th.full(present.shape, _NEVER, device=rows.device)
-        logits[present] = self.row_net(rows[:, :most][present])[:, 0]
-        return functional.log_softmax(logits, -1)
+    def _log_probabilities(self, rows: th.Tensor, present: th.Tensor) -> th.Tensor:
+        at = present.flatten().nonzero()[:, 0]
+        scores = self.row_net(rows.flatten(0, 1).index_select(0, at))[:, 0]
+        logits = th.full((present.numel(),), _NEVER, device=rows.device).index_copy(0, at, scores)
+        return functional.log_softmax(logits.view(present.shape), -1)
+
+    def _values(self, obs: Any, rows: th.Tensor) -> th.Tensor:
+        count = obs["candidate_count"].clamp(min=1).to(rows.dtype)
+        return self.critic(th.cat([obs["observation"], rows.sum(1) / count], 1))
 
     def predict_values(self, obs: Any) -> th.Tensor:
         """Values ``[n, 1]``."""
-        rows = obs["candidates"]
-        count = obs["candidate_count"].clamp(min=1).to(rows.dtype)
-        rows = rows[:, : max(1, int(obs["candidate_count"].max()))]
-        return self.critic(th.cat([obs["observation"], rows.sum(1) / count], 1))
+        return self._values(obs, self._rows(obs)[0])
 
     def forward(
         self, obs: Any, deterministic: bool = False, action_masks: Any = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """Actions ``[n]``, values ``[n, 1]`` and log-probabilities ``[n]``."""
-        logp = self._log_probabilities(obs)
+        rows, present = self._rows(obs)
+        logp = self._log_probabilities(rows, present)
         chosen = logp.argmax(-1, keepdim=True) if deterministic else gumbel_max(logp)[:, None]
         actions = obs["candidate_actions"].long().gather(1, chosen)[:, 0]
-        return actions, self.predict_values(obs), logp.gather(1, chosen)[:, 0]
+        return actions, self._values(obs, rows), logp.gather(1, chosen)[:, 0]
 
     def evaluate_actions(
         self, obs: Any, actions: th.Tensor, action_masks: Any = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """Values ``[n, 1]``, log-probabilities ``[n]`` and entropies ``[n]`` of given actions."""
-        logp = self._log_probabilities(obs)
+        rows, present = self._rows(obs)
+        logp = self._log_probabilities(rows, present)
         same = obs["candidate_actions"][:, : logp.shape[1]].long() == actions.long().view(-1, 1)
         chosen = same.int().argmax(1, keepdim=True)
         entropy = -(logp.exp() * logp.clamp(min=_NEVER / 10)).sum(-1)
-        return self.predict_values(obs), logp.gather(1, chosen)[:, 0], entropy
+        return self._values(obs, rows), logp.gather(1, chosen)[:, 0], entropy
 
     def get_distribution(self, obs: Any, action_masks: Any = None) -> MaskableDistribution:
         """The distribution over all action ids, as the library's tools want it."""
-        logp = self._log_probabilities(obs)
+        rows, present = self._rows(obs)
+        logp = self._log_probabilities(rows, present)
         ids = obs["candidate_actions"][:, : logp.shape[1]].long()
-        present = self._present(obs)[:, : logp.shape[1]]
         logits = th.full((len(logp), self.action_space.n), _NEVER, device=logp.device)  # type: ignore[attr-defined]
         row, column = present.nonzero(as_tuple=True)
         logits[row, ids[row, column]] = logp[row, column]
@@ -153,6 +158,25 @@ class CandidatePolicy(MaskableActorCriticPolicy):
 
     def _predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> th.Tensor:
         return self.forward(observation, deterministic)[0]
+
+
+class CandidateBuffer(MaskableDictRolloutBuffer):
+    """The library's buffer without what `CandidatePolicy` never reads: masks, and columns of padding."""
+
+    def reset(self) -> None:
+        """Empty the buffer."""
+        super().reset()
+        del self.observations["action_mask"]
+        self.mask_dims = 1  # a mask of one entry, for the library to pass around
+        self.action_masks = np.ones((self.buffer_size, self.n_envs, 1), np.float32)
+
+    def get(self, batch_size: int | None = None) -> Iterator[MaskableDictRolloutBufferSamples]:  # type: ignore[override]
+        """Minibatches in random order; call it when the buffer is full."""
+        if not self.generator_ready:
+            most = max(1, int(self.observations["candidate_count"].max()))
+            for name in ("candidates", "candidate_actions"):
+                self.observations[name] = self.observations[name][:, :, :most]
+        yield from super().get(batch_size)
 
 
 def layers_of(policy: MaskableActorCriticPolicy) -> tuple[str, str, list[tuple[np.ndarray, np.ndarray]]]:

@@ -21,10 +21,20 @@ import numpy as np
 import run_folder
 import torch as th
 import tyro
-from nets import CandidatePolicy, FastMaskablePolicy, layers_of
+from nets import CandidateBuffer, CandidatePolicy, FastMaskablePolicy, layers_of
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from sb3_tools import Tables, checkpoints, evaluate, load_checkpoint, make_log, save_checkpoint, say
+from sb3_tools import (
+    AnyTables,
+    checkpoints,
+    evaluate,
+    load_checkpoint,
+    make_log,
+    make_tables,
+    save_checkpoint,
+    say,
+    warm_up,
+)
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 from torch import nn
@@ -34,7 +44,7 @@ from mt_env.solo import MexicanTrainEnv
 
 EPISODES = 400
 """Episodes that the running means of the progress line and the log look back on."""
-EVAL_TABLES = 16
+EVAL_TABLES = 40
 """Tables that an evaluation plays at once."""
 
 
@@ -56,7 +66,7 @@ class EnvConfig:
     """What is paid, see docs/env.md."""
     reward_scale: float = 0.02
     """Multiplies the rewards; values near 1 suit the critic (a round's points spread by about 25)."""
-    tables: int = 16
+    tables: int = 64
     """Tables played side by side."""
 
 
@@ -71,13 +81,13 @@ class PpoConfig:
     """Hidden layers of the actor."""
     value_layers: tuple[int, ...] = (128, 64)
     """Hidden layers of the critic."""
-    n_steps: int = 128
+    n_steps: int = 32
     """Steps of each table in a rollout."""
     batch_size: int = 512
     """Steps in a minibatch; must divide tables * n_steps."""
     n_epochs: int = 4
     """Passes over a rollout."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """Step size of Adam."""
     lr_schedule: Literal["constant", "linear"] = "linear"
     """constant, or linear: falls to 0 at total_steps."""
@@ -173,26 +183,26 @@ def check(config: Config) -> None:
 # --- tables -----------------------------------------------------------------------------------------------
 
 
-def make_env(config: EnvConfig, policy: str, opponents: Sequence[str] | None = None) -> MexicanTrainEnv:
-    """One table, with other ``opponents`` if given."""
+def settings(config: EnvConfig, policy: str, opponents: Sequence[str] | None = None) -> dict[str, Any]:
+    """What `MexicanTrainEnv` is made with, with other ``opponents`` if given."""
     bots = list(config.opponents if opponents is None else opponents)
-    return MexicanTrainEnv(
-        config.num_players,
-        config.rules,
-        bots[0] if len(bots) == 1 else bots,
-        episode=config.episode,
-        engine=config.engine,
-        reward=config.reward,
-        reward_scale=config.reward_scale,
-        obs_mode="dict" if policy == "candidates" else "flat",
-        candidates=policy == "candidates",
-    )
+    return {
+        "num_players": config.num_players,
+        "rules": config.rules,
+        "opponents": bots[0] if len(bots) == 1 else bots,
+        "episode": config.episode,
+        "engine": config.engine,
+        "reward": config.reward,
+        "reward_scale": config.reward_scale,
+        "obs_mode": "dict" if policy == "candidates" else "flat",
+        "candidates": policy == "candidates",
+    }
 
 
 def export(model: MaskablePPO, config: Config, out: Path) -> Path:
     """Write ``model/``: what `mt_env.bots.policy` plays."""
     kind, activation, layers = layers_of(model.policy)
-    game = make_env(config.env, config.ppo.policy).game
+    game = MexicanTrainEnv(**settings(config.env, config.ppo.policy)).game
     learned = {
         "algorithm": f"MaskablePPO, policy {config.ppo.policy}",
         "seed": config.run.seed,
@@ -218,7 +228,8 @@ class Watch(BaseCallback):
         self.paid = np.zeros(config.env.tables)
         if seen is not None:
             self.recent, self.paid = seen
-        self.envs: dict[str, list[MexicanTrainEnv]] = {}
+        self.tables: dict[str, AnyTables] = {}
+        """Those of evaluations, by the bot in the other seats."""
         self.done = {"eval": first_step, "checkpoint": first_step}
 
     def _on_step(self) -> bool:
@@ -281,14 +292,14 @@ class Watch(BaseCallback):
 
     def evaluate(self, step: int) -> None:
         """Play the fixed deals against each of the named bots and log the results."""
-        run = self.config.run
+        env, run, kind = self.config.env, self.config.run, self.config.ppo.policy
         for bot in run.eval_opponents:
-            if bot not in self.envs:
-                number = min(EVAL_TABLES, run.eval_deals)
-                self.envs[bot] = [
-                    make_env(self.config.env, self.config.ppo.policy, [bot]) for _ in range(number)
-                ]
-            found = evaluate(self.model.policy, self.envs[bot], run.eval_deals, run.eval_seed)
+            if bot not in self.tables:
+                count = min(EVAL_TABLES, run.eval_deals)
+                self.tables[bot] = make_tables(count, settings(env, kind, [bot]))
+            found = evaluate(
+                self.model.policy, self.tables[bot], run.eval_deals, run.eval_seed, kind != "candidates"
+            )
             for name, value in found.items():
                 self.logger.record(f"eval/{bot}/{name}", value)
             if run.progress_seconds:
@@ -300,14 +311,7 @@ class Watch(BaseCallback):
 # --- the run ----------------------------------------------------------------------------------------------
 
 
-def warm_up(config: Config) -> None:
-    """Have the kernels compiled or loaded before the clock runs, at a table of its own."""
-    env = make_env(config.env, config.ppo.policy)
-    env.reset(seed=0)
-    env.step(int(np.flatnonzero(env.action_masks())[0]))
-
-
-def new_learner(config: Config, envs: Tables) -> MaskablePPO:
+def new_learner(config: Config, tables: AnyTables) -> MaskablePPO:
     """A learner with fresh networks."""
     ppo = config.ppo
     if ppo.policy == "candidates":
@@ -319,10 +323,11 @@ def new_learner(config: Config, envs: Tables) -> MaskablePPO:
             "net_arch": {"pi": list(ppo.policy_layers), "vf": list(ppo.value_layers)},
             "activation_fn": nn.Tanh,
         }
+    shape["optimizer_kwargs"] = {"eps": 1e-5, "fused": True}  # the library's Adam, in one call
     rate = LinearSchedule(ppo.learning_rate, 0.0, 1.0) if ppo.lr_schedule == "linear" else ppo.learning_rate
     return MaskablePPO(
         policy,
-        envs,
+        tables,
         learning_rate=rate,
         n_steps=ppo.n_steps,
         batch_size=ppo.batch_size,
@@ -334,6 +339,7 @@ def new_learner(config: Config, envs: Tables) -> MaskablePPO:
         vf_coef=ppo.vf_coef,
         max_grad_norm=ppo.max_grad_norm,
         target_kl=ppo.target_kl,
+        rollout_buffer_class=CandidateBuffer if ppo.policy == "candidates" else None,
         policy_kwargs=shape,
         seed=config.run.seed,
         device=config.run.device,
@@ -349,18 +355,19 @@ def run(config: Config, argv: Sequence[str] = (), resume: bool = False) -> Path:
     check(config)
     out, total = Path(config.run.out), config.run.total_steps
     th.set_num_threads(config.run.threads)
-    envs = Tables([lambda: make_env(config.env, config.ppo.policy)] * config.env.tables)
+    single = settings(config.env, config.ppo.policy)
+    tables = make_tables(config.env.tables, single)
     if resume:
         if not checkpoints(out):
             raise ValueError(f"{out}: has no checkpoint to go on from")
-        model, seen = load_checkpoint(checkpoints(out)[-1], envs, config.run.device)
+        model, seen = load_checkpoint(checkpoints(out)[-1], tables, config.run.device)
         run_folder.cut_metrics(out, model.num_timesteps)
     else:
         run_folder.open_run(out, config.run.overwrite)
-        model, seen = new_learner(config, envs), None
-    warm_up(config)
+        model, seen = new_learner(config, tables), None
+    warm_up(single)
     run_folder.write_config(out, replace(config, run=replace(config.run, overwrite=False)))
-    game = envs.envs[0].game
+    game = tables.get_attr("game", 0)[0]
     rules = game.rules.rules.to_text()
     facts = {
         "environment": {"id": ENVIRONMENT, "rules": rules, "num_players": game.num_players},
@@ -379,7 +386,8 @@ def run(config: Config, argv: Sequence[str] = (), resume: bool = False) -> Path:
         f"{total:,}, {th.get_num_threads()} torch thread(s) on {model.device}"
     )
     if model.num_timesteps < total:
-        model.learn(total - model.num_timesteps, watch, reset_num_timesteps=False)
+        masked = config.ppo.policy != "candidates"  # there the rows are the mask
+        model.learn(total - model.num_timesteps, watch, reset_num_timesteps=False, use_masking=masked)
         if config.run.progress_seconds:
             watch.progress()
         watch.checkpoint()
@@ -391,7 +399,7 @@ def run(config: Config, argv: Sequence[str] = (), resume: bool = False) -> Path:
         watch.evaluate(model.num_timesteps)
     log.dump(model.num_timesteps)
     log.close()
-    envs.close()
+    tables.close()
     folder = export(model, config, out)
     say(f"{folder}: play it as policy:{out}")
     return folder

@@ -1,4 +1,4 @@
-"""stable-baselines3 around our tables: vector environment, evaluation on fixed deals, log, checkpoints."""
+"""stable-baselines3 around our tables: tables with any bots, evaluation on fixed deals, log, checkpoints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pickle
 import random
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from mt_env.bots import compiled_kind
+from mt_env.integrations.sb3 import MexicanTrainVecEnv
 from mt_env.rng import mix
 from mt_env.solo import MexicanTrainEnv
 
@@ -27,7 +29,10 @@ RNG, LEARNER, REST = "rng", "learner.zip", "rest.pkl"
 
 
 class Tables(DummyVecEnv):
-    """The library's vector environment, seeded as a family and without its deep copies of every info."""
+    """Plain environments side by side: the games of `MexicanTrainVecEnv`, with any bots, but slow.
+
+    Unlike the library's own it is seeded as a family and makes no deep copies of every info.
+    """
 
     def seed(self, seed: int | None = None) -> list[int]:
         """Table ``i`` gets ``mix(seed, i)``: seeds that follow each other share no deals."""
@@ -50,41 +55,66 @@ class Tables(DummyVecEnv):
         self.buf_infos = infos
         return self._obs_from_buf(), self.buf_rews.copy(), self.buf_dones.copy(), infos
 
+    def get_state(self) -> dict[str, Any]:
+        """All that what follows depends on: the tables themselves, to be pickled."""
+        return {"envs": self.envs}
 
-def stacked(seen: Sequence[Any]) -> Any:
-    """Observations of several tables as one batch."""
-    if isinstance(seen[0], dict):
-        return {key: np.stack([one[key] for one in seen]) for key in seen[0]}
-    return np.stack(seen)
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Go on with the tables that `get_state` gave."""
+        self.envs = state["envs"]
 
 
-def evaluate(policy: Any, envs: Sequence[MexicanTrainEnv], deals: int, seed: int) -> dict[str, float]:
-    """Play episodes ``mix(seed, 0..deals - 1)``, the likeliest action each time.
+AnyTables = Tables | MexicanTrainVecEnv
+"""Tables to learn at."""
+
+
+def make_tables(count: int, single: Mapping[str, Any]) -> AnyTables:
+    """``count`` tables with the settings ``single`` of a `MexicanTrainEnv`.
+
+    Compiled if all opponents are rule bots, else plain ones, with the same games.
+    """
+    if all(compiled_kind(bot) is not None for bot in MexicanTrainEnv(**single).opponents):
+        return MexicanTrainVecEnv(count, **single)
+    return Tables([lambda: MexicanTrainEnv(**single)] * count)
+
+
+def warm_up(single: Mapping[str, Any]) -> None:
+    """Have the kernels compiled or loaded before the clock runs, at a table of its own."""
+    tables = make_tables(1, single)
+    tables.seed(0)
+    tables.reset()
+    tables.step(np.argmax(tables.env_method("action_masks"), 1))
+
+
+def evaluate(policy: Any, tables: AnyTables, deals: int, seed: int, masked: bool = True) -> dict[str, float]:
+    """Play ``deals`` episodes, always the same ones, the likeliest action each time.
+
+    Table i plays the first episodes of the family ``mix(seed, i)``. How many is fixed beforehand: whichever
+    are over first would be the short ones.
+
+    Args:
+        policy: of stable-baselines3.
+        tables: begun anew; several episodes each.
+        deals: how many episodes, at least the number of tables.
+        seed: of the deals.
+        masked: whether the policy is given action masks.
 
     Returns:
         ``win_share`` (mean) with its standard error ``win_share_se``, mean ``points`` and ``rank``.
     """
-    waiting = list(range(deals))[::-1]
+    count = tables.num_envs
+    left = [deals // count + (i < deals % count) for i in range(count)]
     results: list[dict[str, Any]] = []
-    playing: dict[int, Any] = {}  # number of an environment -> what its learner sees
-
-    def begin(i: int) -> None:
-        playing.pop(i, None)
-        if waiting:
-            playing[i] = envs[i].reset(options={"episode_seed": mix(seed, waiting.pop())})[0]
-
-    for i in range(len(envs)):
-        begin(i)
-    while playing:
-        numbers = list(playing)
-        obs = stacked(list(playing.values()))
-        masks = np.stack([envs[i].action_masks() for i in numbers])
+    tables.seed(seed)
+    obs = tables.reset()
+    while len(results) < deals:
+        masks = np.stack(tables.env_method("action_masks")) if masked else None
         actions, _ = policy.predict(obs, action_masks=masks, deterministic=True)
-        for i, action in zip(numbers, actions, strict=True):
-            playing[i], _, terminated, truncated, info = envs[i].step(action)
-            if terminated or truncated:
-                results.append(info)
-                begin(i)
+        obs, _, dones, infos = tables.step(actions)
+        for i in np.flatnonzero(dones):
+            if left[i]:
+                left[i] -= 1
+                results.append(infos[i])
     shares = np.array([info["win_share"] for info in results])
     return {
         "win_share": float(shares.mean()),
@@ -149,7 +179,7 @@ def save_checkpoint(model: MaskablePPO, out: Path, keep: int, more: Any = None) 
         model.save(folder / LEARNER)
         rest = {
             RNG: (random.getstate(), np.random.get_state(), th.get_rng_state()),
-            "envs": model.env.envs,  # type: ignore[union-attr]
+            "tables": model.env.get_state(),  # type: ignore[union-attr]
             "last": (model._last_obs, model._last_episode_starts),
             "more": more,
         }
@@ -166,14 +196,22 @@ def checkpoints(out: Path) -> list[Path]:
     return sorted(path for path in (out / "checkpoints").glob("[0-9]*") if (path / REST).is_file())
 
 
-def load_checkpoint(folder: Path, envs: Tables, device: str) -> tuple[MaskablePPO, Any]:
+def load_checkpoint(folder: Path, tables: AnyTables, device: str) -> tuple[MaskablePPO, Any]:
     """The learner as it stood, its generators and unfinished episodes with it, and ``more``.
 
     The files are pickles, made by `save_checkpoint`: load your own ones only.
+
+    Raises:
+        ValueError: another version wrote it.
     """
-    model = MaskablePPO.load(folder / LEARNER, env=envs, device=device, force_reset=False)
+    model = MaskablePPO.load(folder / LEARNER, env=tables, device=device, force_reset=False)
     rest = pickle.loads((folder / REST).read_bytes())
-    envs.envs = rest["envs"]
+    try:
+        tables.set_state(rest["tables"])
+    except (KeyError, ValueError):
+        raise ValueError(
+            f"{folder}: is of another version of mt_env, which alone can go on with it"
+        ) from None
     model._last_obs, model._last_episode_starts = rest["last"]
     python_state, numpy_state, torch_state = rest[RNG]
     random.setstate(python_state)

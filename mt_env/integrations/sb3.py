@@ -13,8 +13,9 @@ Needs the extra ``learn``.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,14 @@ from mt_env.rng import check_seed
 from mt_env.solo import MexicanTrainEnv
 from mt_env.vector.gym_vec import MexicanTrainVectorEnv
 from mt_env.vector.solo_batch import SoloBatch
+
+_COLUMNS: Final[dict[str, str]] = {
+    "seat": "seat",
+    "base_seed": "row_seed",
+    "episode_index": "episode",
+    "episode_seed": "episode_seed",
+}
+"""Attributes of `MexicanTrainEnv` that differ between tables, and where a batch has them."""
 
 
 class MexicanTrainVecEnv(VecEnv):
@@ -77,7 +86,14 @@ class MexicanTrainVecEnv(VecEnv):
         self._waiting = np.asarray(actions)
 
     def step_wait(self) -> tuple[Any, NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Apply them: observations, rewards float32 ``[n]``, dones bool ``[n]``, infos."""
+        """Apply them.
+
+        Returns:
+            Observations, rewards float32 ``[n]``, dones bool ``[n]``, infos: all of them the caller's own.
+
+        Raises:
+            ValueError: see `SoloBatch.step_solo`.
+        """
         batch = self.batch
         batch.step_solo(self._waiting)
         rewards = batch.learner_rewards()
@@ -117,6 +133,27 @@ class MexicanTrainVecEnv(VecEnv):
         """End the threads."""
         self._env.close()
 
+    # --- going on later -----------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """All that what follows depends on, as plain arrays by name: what a checkpoint must hold.
+
+        The observations last returned are not in it; learners keep those.
+        """
+        family = [] if self._family is None else [self._family]
+        own = {"returns": self._returns.copy(), "family": np.array(family, np.uint64)}
+        return self.batch.get_state() | own
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Go on where `get_state` was called, bit for bit; tables must have been made alike.
+
+        Raises:
+            ValueError: see `Batch.set_state`.
+        """
+        self.batch.set_state(state)
+        self._returns[:] = state["returns"]
+        self._family = int(state["family"][0]) if len(state["family"]) else None
+
     # --- what the library asks for ------------------------------------------------------------------------
 
     def has_attr(self, attr_name: str) -> bool:
@@ -124,8 +161,22 @@ class MexicanTrainVecEnv(VecEnv):
         return hasattr(self.single_env, attr_name)
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """The attribute's value, for each table asked for: all have the same settings."""
-        return [getattr(self.single_env, attr_name) for _ in self._chosen(indices)]
+        """The attribute of each table asked for.
+
+        ``seat``, ``base_seed``, ``episode_index`` and ``episode_seed`` are those of its present episode and
+        ``action_masks`` gives its mask; all else is a setting, which the tables share.
+
+        Raises:
+            AttributeError: `MexicanTrainEnv` has no such attribute.
+        """
+        chosen = list(self._chosen(indices))
+        if attr_name == "action_masks":
+            return [partial(self._mask_of, i) for i in chosen]
+        column = _COLUMNS.get(attr_name)
+        if column is not None:
+            values = self.batch._meta[column].tolist()
+            return [values[i] - (attr_name == "episode_index") for i in chosen]
+        return [getattr(self.single_env, attr_name) for _ in chosen]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
         """Refused: the tables share one setting, fixed when they are made.
@@ -138,15 +189,30 @@ class MexicanTrainVecEnv(VecEnv):
     def env_method(
         self, method_name: str, *args: Any, indices: int | Iterable[int] | None = None, **kwargs: Any
     ) -> list[Any]:
-        """``action_masks`` of each table asked for.
+        """``action_masks`` or, with ``render_mode="ansi"``, ``render`` of each table asked for.
 
         Raises:
             AttributeError: another method; the tables are no objects of their own.
         """
-        if method_name != "action_masks":
-            raise AttributeError(f"{method_name}: only action_masks can be called on the tables of a batch")
-        masks = self.action_masks()
-        return [masks[i] for i in self._chosen(indices)]
+        if method_name == "action_masks":
+            found: list[Any] = list(self.action_masks())
+        elif method_name == "render":
+            found = list(self._env.render() or [None] * self.num_envs)
+        else:
+            raise AttributeError(
+                f"{method_name}: only action_masks and render can be called on the tables of a batch"
+            )
+        return found if indices is None else [found[i] for i in self._chosen(indices)]
+
+    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
+        """Refused but for empty ones: tables of a batch begin episodes by seed alone.
+
+        Raises:
+            ValueError: there are options.
+        """
+        if any(options) if isinstance(options, list) else options:
+            raise ValueError(f"options={options!r}: must be empty; seed() chooses what the tables deal")
+        super().set_options(options)
 
     def env_is_wrapped(self, wrapper_class: type, indices: int | Iterable[int] | None = None) -> list[bool]:
         """Whether tables are wrapped: none is. Their infos have what ``Monitor`` would add."""
@@ -157,6 +223,10 @@ class MexicanTrainVecEnv(VecEnv):
     def get_images(self) -> Sequence[None]:
         """No pictures."""
         return [None] * self.num_envs
+
+    def _mask_of(self, i: int) -> NDArray[np.bool_]:
+        mask: NDArray[np.bool_] = self.action_masks()[i]
+        return mask
 
     def _chosen(self, indices: int | Iterable[int] | None) -> Iterable[int]:
         return self._get_indices(indices)  # type: ignore[no-any-return]

@@ -37,6 +37,13 @@ from mt_env.vector.rows import CALLER, CONFIG_DTYPE, ROW_DTYPE, SAME_STEP
 MAX_EVENTS: Final[int] = 4096
 """Most public events that a batch lists."""
 
+_SETTINGS: Final[tuple[str, ...]] = ("rules", "config")
+"""Arrays that say how the games are played; they never change."""
+_CHANGING: Final[tuple[str, ...]] = (
+    "states", "meta", "rings", "legal", "obs", "mask", "rows", "events", "final", "actions",
+)  # fmt: skip
+"""Arrays that steps write, without scratch: all that a batch is at some time."""
+
 
 class Batch:
     """N games, stepped together; every array is allocated once and written in place.
@@ -178,6 +185,7 @@ class Batch:
         self.mask = self._mask if mask else None
         self.candidates = self._rows if candidates else None
         self.events = self._events if length else None
+        self.seed = 0
         self._name_columns()
 
     def _name_columns(self) -> None:
@@ -327,8 +335,38 @@ class Batch:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays of the batch."""
-        own = (self._states, self._meta, self._rings, self._legal, self._obs, self._mask, self._rows)
-        return sum(array.nbytes for array in (*own, self._events, self._final, self._actions))
+        return sum(self.__dict__[f"_{name}"].nbytes for name in _CHANGING)
+
+    # --- keeping ------------------------------------------------------------------------------------------
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """All that what follows depends on, as arrays by name: copies, without objects or pickles in them.
+
+        `set_state` of a batch with the same arguments (``num_threads`` may differ) goes on from there, bit
+        for bit. What the arrays hold belongs to this version of the package.
+        """
+        kept = {name: self.__dict__[f"_{name}"].copy() for name in (*_SETTINGS, *_CHANGING)}
+        return {"seed": np.array(self.seed, np.uint64), **kept}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Become what `get_state` has kept.
+
+        Raises:
+            ValueError: it was kept by a batch with other arguments or by another version; then nothing has
+                happened.
+        """
+        own = {name: self.__dict__[f"_{name}"] for name in (*_SETTINGS, *_CHANGING)}
+        for name, array in own.items():
+            given = state.get(name)
+            fits = given is not None and (given.shape, given.dtype) == (array.shape, array.dtype)
+            if given is None or not fits or (name in _SETTINGS and given.tobytes() != array.tobytes()):
+                raise ValueError(
+                    f"state: its {name!r} does not fit; it must come from a batch with the same arguments "
+                    "and of the same version"
+                )
+        for name in _CHANGING:
+            own[name][...] = state[name]
+        self.seed = int(state["seed"])
 
     def close(self) -> None:
         """End the threads; a later step starts them again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -102,6 +103,15 @@ class SoloBatch(Batch):
         else:
             self._start(chosen, None)
         self._begun = True
+
+    def get_state(self) -> dict[str, NDArray[Any]]:
+        """See `Batch.get_state`."""
+        return super().get_state() | {"begun": np.array(self._begun)}
+
+    def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """See `Batch.set_state`."""
+        super().set_state(state)
+        self._begun = bool(state["begun"])
 
     def step_solo(self, actions: Any) -> None:
         """One step; illegal actions are dealt with as ``single.illegal_action`` says.
