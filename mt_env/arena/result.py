@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 
@@ -15,6 +15,7 @@ from mt_env.arena import precision, report, stream
 from mt_env.arena.match import RANK_UNIT, SHARE_UNIT, Clock, Failure
 from mt_env.arena.seating import Seatings, groups, seating_table
 from mt_env.arena.stats import RESAMPLES, Bootstrap, Estimate
+from mt_env.arena.timing import read_timings
 from mt_env.game import Game
 from mt_env.rules_options import as_int
 from mt_env.rules_yaml import write_text
@@ -103,10 +104,16 @@ class TournamentResult:
     """Timings; not part of any output of this class."""
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> TournamentResult:
+    def load(
+        cls, path: str | os.PathLike[str], timings: str | os.PathLike[str] | None = None
+    ) -> TournamentResult:
         """Read what ``tournament(..., stream=path)`` or `to_jsonl` wrote.
 
         A file that is still to grow gives the deals that are in it, ``end`` is then ``"unfinished"``.
+
+        Args:
+            path: the file of games.
+            timings: a file of `mt_env.arena.timing.write_timings`, for ``clock``.
 
         Raises:
             ValueError: it is no such file, or damaged.
@@ -116,7 +123,9 @@ class TournamentResult:
         result = cls(**stored.fields())
         if stored.digest not in (None, result.digest):
             raise ValueError(f"{path}: its games are not those that its last line was written for")
-        return result
+        if timings is None:
+            return result
+        return replace(result, clock=read_timings(timings, result.bots))
 
     @property
     def num_players(self) -> int:

@@ -24,6 +24,24 @@ if TYPE_CHECKING:
 FORMAT: Final = "mt_env games 1"
 """First value of the header; another layout gets another number."""
 
+KEYS: Final = (
+    *(
+        "format",
+        "mt_env",
+        "bots",
+        "names",
+        "weights",
+        "budget_ms",
+        "seed",
+        "deals",
+        "until",
+        "seats",
+        "rules",
+    ),
+    *("episode", "engine", "seatings", "orders", "time_limit", "max_failures", "resamples"),
+)
+"""Keys of the header, in order."""
+
 
 def header(result: TournamentResult) -> dict[str, object]:
     """All settings: what a tournament that goes on must have in common with the one that began."""
@@ -111,6 +129,8 @@ class Stored:
             raise ValueError(
                 f"{path}: is no file of games of a tournament (its first line has no {FORMAT!r})"
             )
+        if tuple(self.header) != KEYS:
+            raise ValueError(f"{path} line 1: must have the keys {', '.join(KEYS)}; the file is damaged")
         orders, seats = len(self.header["orders"]), self.header["seats"]
         self.games = Games.empty(0, max(0, len(lines) - 1), orders, seats)
         rows = 0
@@ -214,6 +234,8 @@ class Stream:
         blank: the tournament without games.
         resume: go on with a file that exists; without it such a file is refused.
 
+    A file that this object made and that got no deal is removed when it is closed.
+
     Attributes:
         games: what the file holds already; None if nothing.
         end: how the tournament in it ended; ``"unfinished"`` if it did not.
@@ -240,6 +262,8 @@ class Stream:
                 os.truncate(place, stored.size)
         else:
             write_text(path, json.dumps(head) + "\n")
+        self._only_begun = self.games is None
+        self._place = place
         self._file: IO[bytes] = place.open("ab")
 
     def append(self, games: Games) -> None:
@@ -251,9 +275,12 @@ class Stream:
         self._write(json.dumps(_footer(result)) + "\n")
 
     def _write(self, lines: str) -> None:
+        self._only_begun = False
         self._file.write(lines.encode())
         self._file.flush()
 
     def close(self) -> None:
-        """Close the file; what was written stays."""
+        """Close the file; the deals that were written stay."""
         self._file.close()
+        if self._only_begun:
+            self._place.unlink(missing_ok=True)

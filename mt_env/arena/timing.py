@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -129,3 +130,33 @@ def timings(result: TournamentResult) -> dict[str, object]:
 def write_timings(result: TournamentResult, path: str | os.PathLike[str]) -> None:
     """Write `timings` as JSON, beside ``path`` and then renamed."""
     write_text(path, json.dumps(timings(result), indent=2) + "\n")
+
+
+def read_timings(path: str | os.PathLike[str], bots: Sequence[str]) -> Clock:
+    """The clock in a file that `write_timings` wrote.
+
+    Args:
+        path: the file.
+        bots: labels of the bots that it must be about, in order.
+
+    Raises:
+        ValueError: it is no such file, or about other bots.
+        OSError: it cannot be read.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        rows = found["bots"]
+        clock = Clock(
+            [float(row["seconds"]) for row in rows],
+            [int(row["decisions"]) for row in rows],
+            int(found["moves"]),
+            float(found["seconds"]),
+            int(found["deals"]),
+            bool(found["sampled"]),
+        )
+        labels = [row["bot"] for row in rows]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path}: is no file of timings ({type(error).__name__}: {error})") from None
+    if labels != list(bots):
+        raise ValueError(f"{path}: is about {', '.join(labels)}, not about {', '.join(bots)}")
+    return clock

@@ -11,9 +11,11 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final, Literal, cast
@@ -29,6 +31,9 @@ MAX_WORKERS: Final[int] = 60
 
 AHEAD: Final[int] = 4
 """Chunks for each worker that may be under way or wait for an earlier one."""
+
+QUEUED: Final[int] = 2
+"""Chunks that a worker is given at once, so that it need not wait for the parent between two."""
 
 
 class WorkerError(RuntimeError):
@@ -121,6 +126,7 @@ def _ctrl_c_held() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    resource_tracker.ensure_running()  # else the first start of a process starts it and lets SIGINT through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -215,38 +221,27 @@ class Workers:
             WorkerError: a process died or could not play.
         """
         todo = iter(chunks)
-        busy: dict[Connection, range] = {}
+        busy: dict[Connection, deque[range]] = {pipe: deque() for pipe in self._workers}
         done: dict[int, Games] = {}
-        ahead = AHEAD * len(self._workers)
-        begun = 0
-
-        def give(pipe: Connection) -> None:
-            nonlocal begun
-            if begun - given < ahead and (chunk := next(todo, None)) is not None:
-                busy[pipe] = chunk
-                begun += 1
-                with suppress(OSError):  # it is dead: reading from it tells so
-                    pipe.send((chunk.start, len(chunk)))
-
-        given = 0
-        for pipe in self._workers:
-            give(pipe)
+        begun = given = 0
         while given < len(chunks):
-            start = chunks[given].start
-            if start in done:
-                given += 1
-                yield done.pop(start)
-                for pipe in self._workers.keys() - busy.keys():
-                    give(pipe)
-                continue
-            for ready in wait(list(busy)):
+            for pipe, queue in sorted(busy.items(), key=lambda item: len(item[1])):
+                while len(queue) < QUEUED and begun - given < AHEAD * len(busy):
+                    if (chunk := next(todo, None)) is None:
+                        break
+                    queue.append(chunk)
+                    begun += 1
+                    with suppress(OSError):  # it is dead: reading from it tells so
+                        pipe.send((chunk.start, len(chunk)))
+            for ready in wait([pipe for pipe, queue in busy.items() if queue]):
                 pipe = cast(Connection, ready)
-                chunk = busy[pipe]
+                chunk = busy[pipe][0]
                 answer = self._answer(pipe, f"while it played deals {chunk.start} to {chunk.stop - 1}")
                 if isinstance(answer, str):
                     raise WorkerError(f"a worker process could not play deal {chunk.start}: {answer}")
-                del busy[pipe]
                 games, spent = answer
-                done[chunk.start] = games
+                done[busy[pipe].popleft().start] = games
                 clock.add(spent)
-                give(pipe)
+            while given < len(chunks) and chunks[given].start in done:
+                given += 1
+                yield done.pop(chunks[given - 1].start)
