@@ -157,13 +157,13 @@ def _tournament(args: argparse.Namespace) -> int:
         if args.jsonl:
             print(f"{PROG}: what is finished is in {args.jsonl}, --resume goes on", file=sys.stderr)
         raise
-    print(result.table())
     if args.out is not None:
         result.to_json(args.out)
     if args.csv is not None:
         result.to_csv(args.csv)
     if args.timings is not None:
         write_timings(result, args.timings)
+    print(result.table())  # after the files, so that a closed pipe costs none of them
     if not args.quiet:
         print(report.timing(result.clock, result.bots), file=sys.stderr)
     if not result.failures:
