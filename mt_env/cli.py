@@ -1,7 +1,7 @@
 """The command ``mexican-train``.
 
 Results go to stdout, progress and timings to stderr. Exit codes: 0 done, 1 a bot failed, 2 a wrong argument
-(one line on stderr says what would be right), 130 interrupted.
+(one line on stderr says what would be right), 3 a worker process died, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,62 +11,32 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Final, NoReturn, cast
+from typing import Final, cast
 
 from mt_env import __version__
-from mt_env.rules_options import MAX_SEATS, MIN_SEATS
-
-PROG: Final = "mexican-train"
-
-OK: Final = 0
-BOT_FAILED: Final = 1
-WRONG_ARGUMENT: Final = 2
-INTERRUPTED: Final = 130
-
-MAX_FAILURES_SHOWN: Final = 5
+from mt_env.cli_arena import add_tournament
+from mt_env.cli_common import (
+    INTERRUPTED,
+    OK,
+    PROG,
+    RULES_HELP,
+    SEATS,
+    WRONG_ARGUMENT,
+    Parser,
+    add_command,
+    whole,
+)
 
 MAX_PERFT_DEPTH: Final = 1000
 """`mt_env.core.perft.MAX_DEPTH`, here without loading the core."""
 
-RULES_HELP: Final = (
-    "a preset (spruce, wikihow, dominos_cc, cover), text with changes such as 'spruce;open_order=any' (quote "
-    "it), or a .yaml file"
-)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Complains in one line, by an exception."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ValueError(f"{message} (see {self.prog} --help)")
-
-
-def _whole(low: int, high: int | None = None) -> Callable[[str], int]:
-    """A converter for whole numbers in a range."""
-    wanted = f"a whole number from {low} to {high}" if high is not None else f"a whole number, {low} or more"
-
-    def convert(text: str) -> int:
-        if text.isascii() and text.isdigit() and low <= int(text) and (high is None or int(text) <= high):
-            return int(text)
-        raise argparse.ArgumentTypeError(f"{text!r}: must be {wanted}")
-
-    return convert
-
-
-def _engine(text: str) -> int | str:
-    return text if text == "random" else _whole(0)(text)
-
-
-_SEATS = _whole(MIN_SEATS, MAX_SEATS)
-
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    parser = _Parser(prog=PROG, description="Mexican Train dominoes: tournaments of bots, rules, positions.")
+    parser = Parser(prog=PROG, description="Mexican Train dominoes: tournaments of bots, rules, positions.")
     parser.add_argument("--version", action="version", version=f"mt_env {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    _add_tournament(commands)
+    add_tournament(commands)
     _add_rules(commands)
     _add_position(commands)
     _add_perft(commands)
@@ -74,130 +44,11 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(
-    commands: argparse._SubParsersAction[_Parser], name: str, about: str, detail: str, examples: Sequence[str]
-) -> argparse.ArgumentParser:
-    shown = "\n".join(f"  {PROG} {name}{' ' * bool(text)}{text}" for text in examples)
-    return commands.add_parser(
-        name,
-        help=about,
-        description=f"{about[0].upper()}{about[1:]}. {detail}",
-        epilog=f"examples:\n{shown}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-
-
-# --- tournament -------------------------------------------------------------------------------------------
-
-
-def _add_tournament(commands: argparse._SubParsersAction[_Parser]) -> None:
-    parser = _add(
-        commands,
-        "tournament",
-        "let bots play each other on equal deals",
-        "Every deal is played with every\nbot once in every seat. The table goes to stdout; equal arguments "
-        "and seed print equal bytes.",
-        [
-            "--bots planner,heaviest,heaviest,random --deals 500 --seed 1",
-            "--bots mybots:Careful,planner,planner --rules cover --out careful.json",
-            "--bots planner,random --rules 'spruce;out_on_double=no' --episode match --deals 50",
-        ],
-    )
-    parser.add_argument(
-        "--bots",
-        required=True,
-        metavar="A,B,...",
-        help="one for each seat: a name (see 'bots'), policy:PATH, or package.module:Bot; copies are allowed",
-    )
-    parser.add_argument("--deals", type=_whole(1), default=500, metavar="N", help="deals (default 500)")
-    parser.add_argument(
-        "--seed",
-        type=_whole(0, 2**64 - 1),
-        metavar="S",
-        help="of deals and bots (default: a new one, printed)",
-    )
-    parser.add_argument("--rules", default="spruce", metavar="RULES", help=f"{RULES_HELP} (default spruce)")
-    parser.add_argument("--seats", type=_SEATS, metavar="N", help="checks the number of bots")
-    parser.add_argument("--episode", choices=("round", "match"), default="round", help="(default round)")
-    parser.add_argument(
-        "--engine",
-        type=_engine,
-        default="random",
-        metavar="random|N",
-        help="of single rounds (default random)",
-    )
-    parser.add_argument("--out", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--csv", metavar="FILE", help="write one line for each seat of each game")
-    parser.add_argument("--jsonl", metavar="FILE", help="write one JSON object for each game")
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="a bar on stderr (default: if stderr is a terminal)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="neither progress nor timings on stderr")
-    parser.set_defaults(run=_tournament)
-
-
-def _check_outputs(paths: Sequence[str]) -> None:
-    """Refuse files that could not be written, before the games and not after."""
-    places = [Path(os.path.realpath(path)) for path in paths]
-    for path, place in zip(paths, places, strict=True):
-        if place.is_dir():
-            raise ValueError(f"{path}: is a folder; give a file name")
-        if not os.access(place.parent, os.W_OK | os.X_OK):
-            raise ValueError(f"{path}: the folder {place.parent} does not exist or cannot be written")
-        if places.count(place) > 1:
-            raise ValueError(f"{path}: named for two outputs; give each its own file")
-
-
-def _tournament(args: argparse.Namespace) -> int:
-    from mt_env.arena import report, tournament
-
-    bots = [name.strip() for name in args.bots.split(",")]
-    if "" in bots:
-        raise ValueError(f"--bots {args.bots}: an empty name; write it as in planner,random")
-    if args.seats is not None and args.seats != len(bots):
-        raise ValueError(
-            f"--seats {args.seats} with {len(bots)} bots: give one bot for each seat, as in "
-            f"--bots {','.join((bots * args.seats)[: args.seats])}"
-        )
-    _check_outputs([path for path in (args.out, args.csv, args.jsonl) if path is not None])
-    if any(":" in bot for bot in bots) and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # so that mybots.py in the current folder is found
-    result = tournament(
-        bots,
-        args.deals,
-        args.seed,
-        rules=args.rules,
-        episode=args.episode,
-        engine=args.engine,
-        progress=not args.quiet and (sys.stderr.isatty() if args.progress is None else args.progress),
-    )
-    print(result.table())
-    if args.out is not None:
-        result.to_json(args.out)
-    if args.csv is not None:
-        result.to_csv(args.csv)
-    if args.jsonl is not None:
-        result.to_jsonl(args.jsonl)
-    if not args.quiet:
-        print(report.timing(result.clock, result.bots), file=sys.stderr)
-    if not result.failures:
-        return OK
-    for failure in result.failures[:MAX_FAILURES_SHOWN]:
-        print(f"{PROG}: {failure}", file=sys.stderr)
-    more = len(result.failures) - MAX_FAILURES_SHOWN
-    if more > 0:
-        print(f"{PROG}: and {more} more void deals", file=sys.stderr)
-    return BOT_FAILED
-
-
 # --- rules ------------------------------------------------------------------------------------------------
 
 
-def _add_rules(commands: argparse._SubParsersAction[_Parser]) -> None:
-    parser = _add(
+def _add_rules(commands: argparse._SubParsersAction[Parser]) -> None:
+    parser = add_command(
         commands,
         "rules",
         "print the options of a rule set and what is dealt",
@@ -205,7 +56,7 @@ def _add_rules(commands: argparse._SubParsersAction[_Parser]) -> None:
         ["", "cover", "'spruce;set=9;hand_size=10' --seats 4", "configs/rules/example_house_rules.yaml"],
     )
     parser.add_argument("rules", nargs="?", default="spruce", metavar="RULES", help=f"{RULES_HELP}")
-    parser.add_argument("--seats", type=_SEATS, metavar="N", help="the deal for this number of seats only")
+    parser.add_argument("--seats", type=SEATS, metavar="N", help="the deal for this number of seats only")
     parser.set_defaults(run=_rules)
 
 
@@ -231,8 +82,8 @@ def _rules(args: argparse.Namespace) -> int:
 # --- position ---------------------------------------------------------------------------------------------
 
 
-def _add_position(commands: argparse._SubParsersAction[_Parser]) -> None:
-    parser = _add(
+def _add_position(commands: argparse._SubParsersAction[Parser]) -> None:
+    parser = add_command(
         commands,
         "position",
         "print the board of a position line and the legal actions",
@@ -265,8 +116,8 @@ def _position(args: argparse.Namespace) -> int:
 # --- perft ------------------------------------------------------------------------------------------------
 
 
-def _add_perft(commands: argparse._SubParsersAction[_Parser]) -> None:
-    parser = _add(
+def _add_perft(commands: argparse._SubParsersAction[Parser]) -> None:
+    parser = add_command(
         commands,
         "perft",
         "count the games that can follow a position",
@@ -279,7 +130,7 @@ def _add_perft(commands: argparse._SubParsersAction[_Parser]) -> None:
         ],
     )
     parser.add_argument("line", metavar="LINE", help="the line (quote it), or - to read it from stdin")
-    parser.add_argument("depth", type=_whole(1, MAX_PERFT_DEPTH), metavar="N", help="actions")
+    parser.add_argument("depth", type=whole(1, MAX_PERFT_DEPTH), metavar="N", help="actions")
     parser.add_argument(
         "--divide", action="store_true", help="only depth N, apart for each first action, then the sum"
     )
@@ -320,8 +171,8 @@ def _perft(args: argparse.Namespace) -> int:
 # --- bots -------------------------------------------------------------------------------------------------
 
 
-def _add_bots(commands: argparse._SubParsersAction[_Parser]) -> None:
-    parser = _add(commands, "bots", "list the bots that have a name", "", [""])
+def _add_bots(commands: argparse._SubParsersAction[Parser]) -> None:
+    parser = add_command(commands, "bots", "list the bots that have a name", "", [""])
     parser.set_defaults(run=_bots)
 
 

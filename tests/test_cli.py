@@ -53,9 +53,11 @@ def test_tournament_writes_files(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert code == 0 and "rules cover;rounds=2" in out
     assert summary["episode"] == "match" and summary["rounds_out"] + summary["rounds_blocked"] == 30
     assert len(paths["csv"].read_text().splitlines()) == 1 + 45
-    assert len(paths["jsonl"].read_text().splitlines()) == 15
+    assert len(paths["jsonl"].read_text().splitlines()) == 1 + 5 + 1
     before = [path.read_bytes() for path in paths.values()]
-    run(capsys, *FEW, *options, *files)
+    code, out, err = run(capsys, *FEW, *options, *files)
+    assert (code, out) == (2, "") and "r.jsonl: exists; resume=True (--resume) goes on with it" in err
+    assert run(capsys, *FEW, *options, *files, "--resume")[0] == 0
     assert [path.read_bytes() for path in paths.values()] == before
 
 
@@ -108,6 +110,13 @@ def test_a_bot_from_the_current_folder(
         (["--bots", "random,random", "--out", "x.json", "--csv", "./x.json"], "two outputs"),
         (["--bots", "random,random", "--episode", "game"], "argument --episode"),
         (["--bots", "random,random", "--bogus"], "--bogus"),
+        (["--bots", "random,random", "--resume"], "--resume without --jsonl"),
+        (["--bots", "random,random", "--seatings", "3"], "seatings=3: must be"),
+        (["--bots", "random,random", "--seatings", "some"], "seatings='some': must be"),
+        (["--bots", "random,random", "--until", "0"], "argument --until: '0'"),
+        (["--bots", "random,random", "--until", "2"], "until=2.0: must be"),
+        (["--bots", "random,random", "--time-limit", "x"], "argument --time-limit"),
+        (["--bots", "random,random", "--workers", "1000"], "workers=1000"),
     ],
 )
 def test_wrong_arguments_are_one_line(

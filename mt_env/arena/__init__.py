@@ -6,5 +6,15 @@ from mt_env.arena.match import Clock, Failure
 from mt_env.arena.result import Difference, Standing, TournamentResult
 from mt_env.arena.runner import tournament
 from mt_env.arena.stats import Estimate
+from mt_env.arena.workers import WorkerError
 
-__all__ = ["Clock", "Difference", "Estimate", "Failure", "Standing", "TournamentResult", "tournament"]
+__all__ = [
+    "Clock",
+    "Difference",
+    "Estimate",
+    "Failure",
+    "Standing",
+    "TournamentResult",
+    "WorkerError",
+    "tournament",
+]

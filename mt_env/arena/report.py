@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from mt_env import __version__
-from mt_env.arena.match import RANK_UNIT, SHARE_UNIT, Clock, Failure
-from mt_env.arena.seating import rotations
+from mt_env.arena.match import RANK_UNIT, SHARE_UNIT, Clock
 from mt_env.arena.stats import LEVEL, Estimate
 from mt_env.rng import mix
 
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
 
 FEW_DEALS: Final[int] = 30
 """Below this many deals the table warns: intervals are then too narrow."""
+
+WANTED: Final = (0.01, 0.005)
+"""Half widths of win shares for which the table says how many deals they need."""
 
 CSV_HEADER: Final = "deal,seed,seating,seat,bot,points,rank,win_share,rounds_out,rounds_blocked"
 
@@ -53,24 +55,49 @@ def _standing_rows(standings: Sequence[Standing], first: str) -> list[str]:
     rows = [[first, "win share", level, "x fair", "points", level, "rank", level]]
     for s in standings:
         share, points, rank = _cells(s.win_share, 1, True), _cells(s.points, 2), _cells(s.rank, 2)
-        rows.append([s.label, *share, f"{s.fair.value:.2f}", *points, *rank])
+        rows.append([s.label + "*" * s.timed, *share, f"{s.fair.value:.2f}", *points, *rank])
     return _grid(rows)
 
 
 def heading(result: TournamentResult) -> list[str]:
     """What was played, in a few lines."""
-    game, n = result.game, result.num_players
+    game, n, orders = result.game, result.num_players, result.num_seatings
     of = "" if result.valid_deals == result.deals else f" of {result.deals}"
     rules = game.rules
     lines = [
-        f"{result.valid_deals}{of} deals x {n} seatings = {result.valid_deals * n} games, seed {result.seed}",
+        f"{result.valid_deals}{of} deals x {orders} seatings = {result.games} games, seed {result.seed}",
         f"rules {rules.rules.to_text()} (double-{rules.set} set, {rules.hand_size} tiles a hand), {n} seats, "
         f"episode {game.episode}, engine {game.engine}",
     ]
     if result.failures:
         void = result.deals - result.valid_deals
         lines.append(f"{void} deal{'s are' if void > 1 else ' is'} void, since a bot failed")
+    until = f"every win share known to +-{result.until or 0:.2%}"
+    ends = {
+        "until": f"stopped before {result.max_deals} deals with {until}",
+        "failures": f"stopped early: {result.max_failures} deals are void",
+        "unfinished": f"not finished: {result.deals} of {result.max_deals} deals",
+    }
+    if result.seatings != "rotations":
+        lines[1] += f", seatings {result.seatings}"
+    if result.end in ends:
+        lines.append(ends[result.end])
+    elif result.until is not None:
+        lines.append(f"wanted {until}: that needs more deals")
+    if any(result.timed):
+        lines.append("* plays by the clock: the same command need not give the same games")
     return lines
+
+
+def _about(number: int) -> int:
+    """``number`` rounded to two digits."""
+    return round(number, min(0, 2 - len(str(number))))
+
+
+def _precision(result: TournamentResult) -> str:
+    """How precise the widest win share is, and how many deals would make it more so."""
+    needed = ", ".join(f"+-{wanted:.1%} about {_about(result.deals_for(wanted))}" for wanted in WANTED)
+    return f"every win share is known to +-{result.widest_share():.1%}; deals for {needed}"
 
 
 def table(result: TournamentResult) -> str:
@@ -96,6 +123,8 @@ def table(result: TournamentResult) -> str:
         f"win share by seat: {seats}",
         f"games sha256 {result.digest[:16]}, mt_env {__version__}",
     ]
+    if result.valid_deals > 1:
+        lines.insert(-1, _precision(result))
     if result.valid_deals < FEW_DEALS:
         lines.append(f"fewer than {FEW_DEALS} deals: the intervals are too narrow to be trusted")
     return "\n".join(lines)
@@ -104,10 +133,15 @@ def table(result: TournamentResult) -> str:
 def timing(clock: Clock, labels: Sequence[str]) -> str:
     """Where the time went; for stderr, since it differs from run to run."""
     speed = clock.moves / clock.total if clock.total else 0.0
-    lines = [f"{clock.total:.2f} s of play, {clock.moves} moves, {speed:,.0f} moves/s"]
+    deals = clock.deals / clock.total if clock.total else 0.0
+    lines = [
+        f"{clock.total:.2f} s of play, {clock.deals} deals, {deals:,.1f} deals/s, {clock.moves} moves, "
+        f"{speed:,.0f} moves/s"
+    ]
+    how = "timed apart" if clock.sampled else "decisions"
     for label, seconds, decisions in zip(labels, clock.seconds, clock.decisions, strict=True):
         if decisions:
-            lines.append(f"  {label}: {1e3 * seconds / decisions:.3f} ms a decision, {decisions} decisions")
+            lines.append(f"  {label}: {1e3 * seconds / decisions:.4g} ms a decision, {decisions} {how}")
     return "\n".join(lines)
 
 
@@ -135,13 +169,21 @@ def to_dict(result: TournamentResult) -> dict[str, object]:
         "seed": result.seed,
         "deals": result.deals,
         "valid_deals": result.valid_deals,
-        "games": result.valid_deals * result.num_players,
+        "games": result.games,
         "seats": result.num_players,
+        "seatings": result.seatings,
+        "orders": result.seating.tolist(),
         "rules": game.rules.rules.to_text(),
         "set": game.rules.set,
         "hand_size": game.rules.hand_size,
         "episode": game.episode,
         "engine": game.engine,
+        "max_deals": result.max_deals,
+        "until": result.until,
+        "end": result.end,
+        "time_limit": result.time_limit,
+        "max_failures": result.max_failures,
+        "budget_ms": list(result.budgets),
         "level": LEVEL,
         "resamples": result.resamples,
         "standings": [_standing(s, "bot") for s in result.standings],
@@ -160,12 +202,8 @@ def to_dict(result: TournamentResult) -> dict[str, object]:
         "rounds_out": out,
         "rounds_blocked": blocked,
         "games_sha256": result.digest,
-        "failures": [_failure(failure) for failure in result.failures],
+        "failures": [failure.to_dict() for failure in result.failures],
     }
-
-
-def _failure(failure: Failure) -> dict[str, object]:
-    return {name: getattr(failure, name) for name in ("bot", "deal", "seating", "seat", "seed", "reason")}
 
 
 def to_json(result: TournamentResult) -> str:
@@ -175,7 +213,7 @@ def to_json(result: TournamentResult) -> str:
 
 def _games(result: TournamentResult) -> Iterator[dict[str, Any]]:
     """Each game that counts, lists by seat."""
-    seating = rotations(result.num_players).tolist()
+    seating = result.seating.tolist()
     points, ranks = result.game_points.tolist(), result.game_ranks.tolist()
     shares, ends = result.game_shares.tolist(), result.ends.tolist()
     for row, deal in enumerate(result.deal_numbers.tolist()):
@@ -192,13 +230,6 @@ def _games(result: TournamentResult) -> Iterator[dict[str, Any]]:
                 "rounds_out": ends[row][k][0],
                 "rounds_blocked": ends[row][k][1],
             }
-
-
-def to_jsonl(result: TournamentResult) -> str:
-    """One JSON object a line: each game that counts, then each failure."""
-    lines = [json.dumps(game) for game in _games(result)]
-    lines += [json.dumps({"failure": _failure(failure)}) for failure in result.failures]
-    return "".join(f"{line}\n" for line in lines)
 
 
 def to_csv(result: TournamentResult) -> str:

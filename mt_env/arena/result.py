@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mt_env.arena import report
+from mt_env.arena import precision, report, stream
 from mt_env.arena.match import RANK_UNIT, SHARE_UNIT, Clock, Failure
-from mt_env.arena.seating import groups, rotations
+from mt_env.arena.seating import Seatings, groups, seating_table
 from mt_env.arena.stats import RESAMPLES, Bootstrap, Estimate
+from mt_env.arena.timing import read_timings
 from mt_env.game import Game
 from mt_env.rules_options import as_int
 from mt_env.rules_yaml import write_text
@@ -32,6 +34,8 @@ class Standing:
     """Mean points an episode; few are good."""
     rank: Estimate
     """Mean rank, 1 is first, ties share the mean of their places."""
+    timed: bool = False
+    """Whether the bot plays by the clock (``budget_ms``), so that its games need not repeat."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +81,76 @@ class TournamentResult:
     """int64 ``[valid, seatings, 2]``: rounds that somebody went out of, rounds blocked."""
     failures: tuple[Failure, ...]
     """Failures of bots, one for each void deal."""
+    max_deals: int = 0
+    """Deals that were asked for; fewer may have been played."""
+    end: str = "deals"
+    """Why no more were played: ``"deals"`` (all were), ``"until"`` (precise enough), ``"failures"`` (too many
+    void deals), or ``"unfinished"`` (read from a file that is still to grow)."""
+    seatings: Seatings = "rotations"
+    """Which orders of the bots played each deal, see `mt_env.arena.seating.seating_table`."""
+    until: float | None = None
+    """Half width of the intervals of win shares that was asked for; None if none was."""
+    time_limit: float | None = None
+    """Seconds that a decision could take; None without a limit."""
+    max_failures: int | None = None
+    """Void deals after which the tournament was to stop; None if never."""
+    budgets: tuple[float | None, ...] = ()
+    """``budget_ms`` of each bot: milliseconds a decision of one that plays by the clock, else None."""
+    weights: tuple[str | None, ...] = ()
+    """SHA-256 of each bot's weights if it is a learned policy, else None."""
     resamples: int = RESAMPLES
     """Bootstrap resamples behind every interval."""
     clock: Clock = field(default_factory=lambda: Clock([], []), repr=False)
     """Timings; not part of any output of this class."""
 
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], timings: str | os.PathLike[str] | None = None
+    ) -> TournamentResult:
+        """Read what ``tournament(..., stream=path)`` or `to_jsonl` wrote.
+
+        A file that is still to grow gives the deals that are in it, ``end`` is then ``"unfinished"``.
+
+        Args:
+            path: the file of games.
+            timings: a file of `mt_env.arena.timing.write_timings`, for ``clock``.
+
+        Raises:
+            ValueError: it is no such file, or damaged.
+            OSError: it cannot be read.
+        """
+        stored = stream.Stored(path)
+        result = cls(**stored.fields())
+        if stored.digest not in (None, result.digest):
+            raise ValueError(f"{path}: its games are not those that its last line was written for")
+        if timings is None:
+            return result
+        return replace(result, clock=read_timings(timings, result.bots))
+
     @property
     def num_players(self) -> int:
-        """Seats, which is also the number of bots and of seatings of a deal."""
+        """Seats, which is also the number of bots."""
         return len(self.bots)
+
+    @cached_property
+    def seating(self) -> NDArray[np.int64]:
+        """int64 ``[seatings, seats]``: the number of the bot in each seat of each seating of a deal."""
+        return seating_table(self.num_players, self.seatings)
+
+    @property
+    def num_seatings(self) -> int:
+        """Games of a deal."""
+        return len(self.seating)
+
+    @property
+    def games(self) -> int:
+        """Games that count."""
+        return self.valid_deals * self.num_seatings
+
+    @property
+    def timed(self) -> tuple[bool, ...]:
+        """Whether each bot plays by the clock, so that the games need not repeat."""
+        return tuple(budget is not None for budget in self.budgets) or (False,) * self.num_players
 
     @property
     def valid_deals(self) -> int:
@@ -95,29 +160,28 @@ class TournamentResult:
     @cached_property
     def win_shares(self) -> NDArray[np.float64]:
         """float64 ``[valid, bots]``: win share of each bot in each deal, mean over the seatings."""
-        shares: NDArray[np.float64] = self.game_shares.sum(axis=1) / (SHARE_UNIT * self.num_players)
+        shares: NDArray[np.float64] = self.game_shares.sum(axis=1) / (SHARE_UNIT * self.num_seatings)
         return shares
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
         """float64 ``[valid, bots]``: points of each bot in each deal, mean over the seatings."""
-        points: NDArray[np.float64] = self.game_points.sum(axis=1) / self.num_players
+        points: NDArray[np.float64] = self.game_points.sum(axis=1) / self.num_seatings
         return points
 
     @cached_property
     def ranks(self) -> NDArray[np.float64]:
         """float64 ``[valid, bots]``: rank of each bot in each deal, mean over the seatings."""
-        ranks: NDArray[np.float64] = self.game_ranks.sum(axis=1) / (RANK_UNIT * self.num_players)
+        ranks: NDArray[np.float64] = self.game_ranks.sum(axis=1) / (RANK_UNIT * self.num_seatings)
         return ranks
 
     @cached_property
     def seat_shares(self) -> tuple[float, ...]:
         """Win share of each seat, whoever sat in it; how much the place at the table matters."""
-        n = self.num_players
-        by_seat = np.zeros(n)
-        for rotation, seats in enumerate(rotations(n)):
-            by_seat += self.game_shares[:, rotation, seats].sum(axis=0)
-        return tuple(float(x) for x in by_seat / (max(1, self.valid_deals) * n * SHARE_UNIT))
+        by_seat = np.zeros(self.num_players)
+        for seating, seats in enumerate(self.seating):
+            by_seat += self.game_shares[:, seating, seats].sum(axis=0)
+        return tuple(float(x) for x in by_seat / (max(1, self.games) * SHARE_UNIT))
 
     @cached_property
     def _pairs(self) -> dict[tuple[int, int], int]:
@@ -144,11 +208,12 @@ class TournamentResult:
         raise ValueError(f"bot {bot!r}: this tournament had {', '.join(self.bots)}")
 
     def _standing(self, label: str, members: list[int]) -> Standing:
-        n, size, boot = self.num_players, len(members), self._bootstrap
-        share = boot.mean(members, SHARE_UNIT * n * size)
-        points = boot.mean([n + i for i in members], n * size)
-        rank = boot.mean([2 * n + i for i in members], RANK_UNIT * n * size)
-        return Standing(label, share, share.scaled(n), points, rank)
+        n, boot = self.num_players, self._bootstrap
+        games = self.num_seatings * len(members)
+        share = boot.mean(members, SHARE_UNIT * games)
+        points = boot.mean([n + i for i in members], games)
+        rank = boot.mean([2 * n + i for i in members], RANK_UNIT * games)
+        return Standing(label, share, share.scaled(n), points, rank, any(self.timed[i] for i in members))
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
@@ -190,14 +255,60 @@ class TournamentResult:
             raise ValueError(f"{first!r} and {second!r} have a bot in common; compare different ones")
         ahead = [self._pairs[i, j] for i in a for j in b if i < j]
         behind = [self._pairs[j, i] for i in a for j in b if j < i]
-        games = n * len(a) * len(b)
+        orders = self.num_seatings
+        games = orders * len(a) * len(b)
         return Difference(
             first if isinstance(first, str) else self.bots[first],
             second if isinstance(second, str) else self.bots[second],
-            boot.difference(a, SHARE_UNIT * n * len(a), b, SHARE_UNIT * n * len(b)),
-            boot.difference([n + i for i in a], n * len(a), [n + j for j in b], n * len(b)),
+            boot.difference(a, SHARE_UNIT * orders * len(a), b, SHARE_UNIT * orders * len(b)),
+            boot.difference([n + i for i in a], orders * len(a), [n + j for j in b], orders * len(b)),
             boot.difference(ahead, games, behind, games).scaled(0.5, 0.5),
         )
+
+    def _share_by_deal(self, bot: str | int, minus: str | int | None = None) -> tuple[NDArray[np.int64], int]:
+        """Win share of a bot by deal, or a difference, as whole numbers, and what to divide them by."""
+        shares, a = self.game_shares.sum(axis=1), self._members(bot)
+        if minus is None:
+            return shares[:, a].sum(axis=1), SHARE_UNIT * self.num_seatings * len(a)
+        b = self._members(minus)
+        values = shares[:, a].sum(axis=1) * len(b) - shares[:, b].sum(axis=1) * len(a)
+        return values, SHARE_UNIT * self.num_seatings * len(a) * len(b)
+
+    def deals_for(
+        self, half_width: float, bot: str | int | None = None, minus: str | int | None = None
+    ) -> int:
+        """About how many deals a win share needs to be known to ``half_width``, by the spread seen here.
+
+        Args:
+            half_width: of the 95% interval, as 0.01 for one point of 100.
+            bot: as in `difference`; None for the bot that needs most.
+            minus: another one, for the difference of their win shares.
+
+        Raises:
+            ValueError: no such bot, fewer than two deals count, or ``half_width`` is not above 0.
+        """
+        if not half_width > 0:
+            raise ValueError(f"half_width={half_width!r}: must be a number above 0, as 0.01")
+        if bot is None and minus is not None:
+            raise ValueError(f"minus={minus!r} without bot: name both")
+        if self.valid_deals < 2:
+            raise ValueError(f"{self.valid_deals} deals count: at least 2 are needed to see how they spread")
+        wanted = range(self.num_players) if bot is None else (bot,)
+        return max(precision.deals_needed(*self._share_by_deal(one, minus), half_width) for one in wanted)
+
+    def widest_share(self) -> float:
+        """Half the width of the widest interval of a bot's win share; NaN with fewer than two deals."""
+        if self.valid_deals < 2:
+            return math.nan
+        return max((s.win_share.high - s.win_share.low) / 2 for s in self.standings)
+
+    def within(self, half_width: float) -> bool:
+        """Whether every bot's win share is known to ``half_width``."""
+        if self.valid_deals < 2:
+            return False
+        # Student's interval is quickly had and much the same: resample only if there is a chance.
+        each = (precision.half_width(*self._share_by_deal(i)) for i in range(self.num_players))
+        return max(each) <= 1.1 * half_width and self.widest_share() <= half_width
 
     @cached_property
     def digest(self) -> str:
@@ -227,8 +338,8 @@ class TournamentResult:
         return _written(report.to_csv(self), path)
 
     def to_jsonl(self, path: str | os.PathLike[str] | None = None) -> str:
-        """One JSON object a line for each game that counts, then one for each failure."""
-        return _written(report.to_jsonl(self), path)
+        """Settings, then an object a deal: what ``tournament(..., stream=path)`` writes, see `load`."""
+        return _written(stream.text(self), path)
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:

@@ -46,17 +46,22 @@ class Estimate(NamedTuple):
         return Estimate(*(x * factor + shift for x in self))
 
 
+EXACT: Final[int] = 1 << 53
+"""Whole numbers below this are exact in float64."""
+
+_BLOCK: Final[int] = 1 << 18
+"""Draw counts that are held at once."""
+
+
 @kernel
-def _resample(values: Any, rng: Any, sums: Any) -> None:
-    """Fill each row of ``sums``: the sum of ``len(values)`` rows of ``values``, drawn with replacement."""
-    deals, columns = values.shape
-    for b in range(len(sums)):
-        for c in range(columns):
-            sums[b, c] = 0
+def _count_draws(rng: Any, counts: Any) -> None:
+    """Fill each row of ``counts``: how often each of its columns is drawn in as many draws as it has."""
+    resamples, deals = counts.shape
+    for b in range(resamples):
+        for d in range(deals):
+            counts[b, d] = 0.0
         for _ in range(deals):
-            row = below(rng, deals)
-            for c in range(columns):
-                sums[b, c] += values[row, c]
+            counts[b, below(rng, deals)] += 1.0
 
 
 def bootstrap_sums(values: NDArray[np.int64], resamples: int, seed: int) -> NDArray[np.int64]:
@@ -70,9 +75,23 @@ def bootstrap_sums(values: NDArray[np.int64], resamples: int, seed: int) -> NDAr
 
     Returns:
         int64 ``[resamples, columns]``.
+
+    Raises:
+        ValueError: a sum could reach 2**53.
     """
-    sums = np.empty((resamples, values.shape[1]), np.int64)
-    _resample(np.ascontiguousarray(values, np.int64), Rng(seed).state, sums)
+    deals, columns = values.shape
+    if int(np.abs(values).max(initial=0)) * deals >= EXACT:
+        raise ValueError(f"{deals} deals of values up to {np.abs(values).max()}: their sums are too large")
+    # How often each row was drawn, times the rows: a matrix product, many times quicker than adding row by
+    # row. Every number in it is whole and below 2**53, so it is exact in whatever order it is summed.
+    rows = np.ascontiguousarray(values, np.float64)
+    counts = np.empty((min(resamples, max(1, _BLOCK // deals)), deals))
+    sums = np.empty((resamples, columns), np.int64)
+    rng = Rng(seed)
+    for first in range(0, resamples, len(counts)):
+        block = counts[: resamples - first]
+        _count_draws(rng.state, block)
+        sums[first : first + len(block)] = block @ rows
     return sums
 
 

@@ -26,6 +26,10 @@ class Bot(Protocol):
     - ``name``: how it is called in messages and tables (else the name of its class);
     - ``reset(game, seat, seed)``: called before each episode with the `mt_env.game.Game`, the bot's seat and
       a seed of its own, for bots that keep something in mind. One object with ``reset`` can hold one seat.
+      What it remembers from one episode may not change how it plays the next: the arena plays episodes in
+      several processes, each with a bot of its own;
+    - ``budget_ms``: milliseconds a decision, of a bot that plays by the clock; None or absent for others. Its
+      games are not expected to repeat, and the arena marks it.
     """
 
     def act(self, view: View, rng: Rng) -> int:

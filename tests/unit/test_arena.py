@@ -187,6 +187,7 @@ a - b                          +16.7%  [-50.0%, +100.0%]   -3.17  [-15.00, +4.50
 
 rounds: 6, gone out of 5, blocked 1
 win share by seat: 0: 75.0%  1: 25.0%
+every win share is known to +-37.5%; deals for +-1.0% about 5600, +-0.5% about 22000
 games sha256 36522dda6c2e30d7, mt_env {__version__}
 fewer than 30 deals: the intervals are too narrow to be trusted"""
 
@@ -274,7 +275,7 @@ GOLDEN_DIGEST = "c8706b6f662dc228"
 
 def test_deals_do_not_depend_on_how_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     few = tournament(["heaviest", "random"], 5, 3, resamples=FEW)
-    monkeypatch.setattr("mt_env.arena.runner.DEALS_AT_ONCE", 3)
+    monkeypatch.setattr("mt_env.arena.match.GAMES_AT_ONCE", 6)
     many = tournament(["heaviest", "random"], 8, 3, resamples=FEW)
     assert np.array_equal(few.game_points, many.game_points[:5])
     assert episode_seeds(3, 5).tolist() == [mix(3, i) for i in range(5)]
@@ -375,7 +376,8 @@ def test_a_failure_leaves_its_deal_void(how, reason: str) -> None:
     assert "3 of 4 deals x 3 seatings = 9 games" in result.table()
     assert "1 deal is void, since a bot failed" in result.table()
     assert result.to_dict()["failures"] == [dataclasses.asdict(failure)]
-    assert json.loads(result.to_jsonl().splitlines()[-1]) == {"failure": dataclasses.asdict(failure)}
+    line = json.loads(result.to_jsonl().splitlines()[1 + deal])
+    assert line == {"deal": deal, "failure": dataclasses.asdict(failure)}
     assert len(result.to_csv().splitlines()) == 1 + 3 * n * n
 
 
@@ -431,13 +433,18 @@ def test_files(tmp_path: Path) -> None:
     points = sum(int(row["points"]) for row in rows if row["bot"] == "random")
     assert points == result.game_points[:, :, 1].sum()
 
-    games = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
-    assert len(games) == 12
-    for game in games:
-        assert sum(game["win_shares"]) == pytest.approx(1.0) and sum(game["ranks"]) == 6.0
-        assert game["seed"] == mix(2, game["deal"])
-        assert game["rounds_out"] + game["rounds_blocked"] == 1
-    assert games[1]["bots"] == ["heaviest#2", "heaviest", "random"]
+    for row in rows:
+        assert int(row["seed"]) == mix(2, int(row["deal"]))
+    assert [row["bot"] for row in rows[3:6]] == ["heaviest#2", "heaviest", "random"]
+
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    assert lines[0]["bots"] == summary["bots"] and lines[0]["orders"][1] == [2, 0, 1]
+    assert [line["deal"] for line in lines[1:-1]] == [0, 1, 2, 3]
+    assert [line["points"] for line in lines[1:-1]] == result.game_points.tolist()
+    for line in lines[1:-1]:
+        assert np.sum(line["ranks"], axis=1).tolist() == [12] * 3
+        assert np.sum(line["ends"], axis=1).tolist() == [1] * 3
+    assert lines[-1] == {"end": "deals", "deals": 4, "games_sha256": result.digest}
 
 
 def test_one_deal_has_no_interval() -> None:

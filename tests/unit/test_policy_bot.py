@@ -138,6 +138,7 @@ def test_a_policy_in_a_tournament(tmp_path: Path) -> None:
     first = tournament([name, "heaviest", "random"], 4, seed=3)
     assert not first.failures and first.bots[0] == name
     assert first.table() == tournament([name, "heaviest", "random"], 4, seed=3).table()
+    assert len(str(first.weights[0])) == 64 and first.weights[1:] == (None, None)
 
 
 def test_a_policy_can_be_pickled(tmp_path: Path) -> None:

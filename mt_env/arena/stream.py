@@ -1,0 +1,286 @@
+"""A tournament's games as a file that grows while they are played, from which the tournament can go on.
+
+JSON lines: a header with all settings, one line for each deal in order, and at the end a line that says how
+the tournament ended. docs/arena.md describes them. All values of games are whole numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from mt_env import __version__
+from mt_env.arena.match import Failure, Games, shares_of
+from mt_env.game import Game
+from mt_env.rules_yaml import write_text
+
+if TYPE_CHECKING:
+    from mt_env.arena.result import TournamentResult
+
+FORMAT: Final = "mt_env games 1"
+"""First value of the header; another layout gets another number."""
+
+KEYS: Final = (
+    *(
+        "format",
+        "mt_env",
+        "bots",
+        "names",
+        "weights",
+        "budget_ms",
+        "seed",
+        "deals",
+        "until",
+        "seats",
+        "rules",
+    ),
+    *("episode", "engine", "seatings", "orders", "time_limit", "max_failures", "resamples"),
+)
+"""Keys of the header, in order."""
+
+
+def header(result: TournamentResult) -> dict[str, object]:
+    """All settings: what a tournament that goes on must have in common with the one that began."""
+    game = result.game
+    return {
+        "format": FORMAT,
+        "mt_env": __version__,
+        "bots": list(result.bots),
+        "names": list(result.names),
+        "weights": list(result.weights),
+        "budget_ms": list(result.budgets),
+        "seed": result.seed,
+        "deals": result.max_deals,
+        "until": result.until,
+        "seats": result.num_players,
+        "rules": game.rules.rules.to_text(),
+        "episode": game.episode,
+        "engine": game.engine,
+        "seatings": result.seatings,
+        "orders": result.seating.tolist(),
+        "time_limit": result.time_limit,
+        "max_failures": result.max_failures,
+        "resamples": result.resamples,
+    }
+
+
+def _lines(games: Games) -> list[str]:
+    """One for each deal."""
+    failures = {failure.deal: failure for failure in games.failures}
+    points, ranks, ends = games.points.tolist(), games.ranks.tolist(), games.ends.tolist()
+    lines = []
+    for row in range(len(games)):
+        deal = games.first + row
+        line: dict[str, object] = {"deal": deal}
+        if deal in failures:
+            line["failure"] = failures[deal].to_dict()
+        else:
+            line |= {"points": points[row], "ranks": ranks[row], "ends": ends[row]}
+        lines.append(json.dumps(line))
+    return lines
+
+
+def _footer(result: TournamentResult) -> dict[str, object]:
+    return {"end": result.end, "deals": result.deals, "games_sha256": result.digest}
+
+
+def text(result: TournamentResult) -> str:
+    """The whole file; without the last line if the tournament was not finished."""
+    games = Games.empty(0, result.deals, result.num_seatings, result.num_players)
+    games.points[result.deal_numbers] = result.game_points
+    games.ranks[result.deal_numbers] = result.game_ranks
+    games.ends[result.deal_numbers] = result.ends
+    games.failures = list(result.failures)
+    lines = [json.dumps(header(result)), *_lines(games)]
+    if result.end != "unfinished":
+        lines.append(json.dumps(_footer(result)))
+    return "".join(f"{line}\n" for line in lines)
+
+
+class Stored:
+    """What a file holds; a half-written last line is left out.
+
+    Args:
+        path: the file.
+
+    Attributes:
+        header: its settings, as `header`.
+        games: the deals, void ones too.
+        end: how the tournament ended, ``"unfinished"`` without a last line.
+        digest: the digest in the last line, None without one.
+        size: bytes of the lines that count.
+
+    Raises:
+        ValueError: it is no such file, or damaged.
+        OSError: it cannot be read.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        data = Path(path).read_bytes()
+        self.size = data.rfind(b"\n") + 1
+        self.end, self.digest = "unfinished", None
+        lines = data[: self.size].split(b"\n")[:-1]
+        self.header = self._parsed(lines[0], f"{path}") if lines else {}
+        if self.header.get("format") != FORMAT:
+            raise ValueError(
+                f"{path}: is no file of games of a tournament (its first line has no {FORMAT!r})"
+            )
+        if tuple(self.header) != KEYS:
+            raise ValueError(f"{path} line 1: must have the keys {', '.join(KEYS)}; the file is damaged")
+        orders, seats = len(self.header["orders"]), self.header["seats"]
+        self.games = Games.empty(0, max(0, len(lines) - 1), orders, seats)
+        rows = 0
+        for number, line in enumerate(lines[1:], 2):
+            where = f"{path} line {number}"
+            found = self._parsed(line, where)
+            if self.digest is not None:
+                raise ValueError(f"{where}: stands behind the line that ends the file")
+            if "end" in found:
+                self.end, self.digest = found["end"], found["games_sha256"]
+                continue
+            if found.get("deal") != rows:
+                raise ValueError(f"{where}: must hold deal {rows}, but holds {found.get('deal')!r}")
+            self._take(found, rows, where)
+            rows += 1
+        self.games = self.games.head(rows)
+
+    @staticmethod
+    def _parsed(line: bytes, where: str) -> dict[str, Any]:
+        try:
+            found = json.loads(line)
+        except ValueError:
+            raise ValueError(f"{where}: is not JSON; the file is damaged") from None
+        if not isinstance(found, dict):
+            raise ValueError(f"{where}: is no JSON object; the file is damaged")
+        return found
+
+    def _take(self, found: dict[str, Any], row: int, where: str) -> None:
+        games = self.games
+        try:
+            if "failure" in found:
+                games.failures.append(Failure(**found["failure"]))
+                games.valid[row] = False
+                return
+            for name in ("points", "ranks", "ends"):
+                values = np.array(found[name])
+                wanted = getattr(games, name)[row]
+                if values.shape != wanted.shape or values.dtype != np.int64:
+                    raise ValueError(f"{name} must be whole numbers of shape {list(wanted.shape)}")
+                wanted[:] = values
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{where}: {type(error).__name__}: {error}; the file is damaged") from None
+
+    def fields(self) -> dict[str, Any]:
+        """The fields of `TournamentResult` that follow from the file.
+
+        Raises:
+            ValueError: the games are not those that the last line was written for.
+        """
+        h = self.header
+        return {
+            "bots": tuple(h["bots"]),
+            "names": tuple(h["names"]),
+            "weights": tuple(h["weights"]),
+            "budgets": tuple(h["budget_ms"]),
+            "game": Game(h["rules"], h["seats"], episode=h["episode"], engine=h["engine"]),
+            "seed": h["seed"],
+            "max_deals": h["deals"],
+            "until": h["until"],
+            "seatings": h["seatings"],
+            "time_limit": h["time_limit"],
+            "max_failures": h["max_failures"],
+            "resamples": h["resamples"],
+            **game_fields(self.games),
+            "end": self.end,
+        }
+
+
+def game_fields(games: Games) -> dict[str, Any]:
+    """The fields of `TournamentResult` that hold ``games``."""
+    ranks = games.ranks[games.valid]
+    return {
+        "deals": len(games),
+        "deal_numbers": games.first + np.flatnonzero(games.valid).astype(np.int64),
+        "game_points": games.points[games.valid],
+        "game_ranks": ranks,
+        "game_shares": shares_of(ranks),
+        "ends": games.ends[games.valid],
+        "failures": tuple(games.failures),
+    }
+
+
+def _check_same(path: str | os.PathLike[str], there: dict[str, Any], here: dict[str, Any]) -> None:
+    keys = [key for key in {**here, **there} if there.get(key) != here.get(key) and key != "orders"]
+    if there != here:
+        told = ", ".join(
+            f"{key} {json.dumps(there.get(key))} there, {json.dumps(here.get(key))} now" for key in keys
+        )
+        raise ValueError(f"{path}: was begun with other settings: {told or 'orders'}")
+
+
+class Stream:
+    """The file of a tournament under way.
+
+    A file appears with its whole header; each line is written and flushed as its deal is finished. When the
+    process is killed at most the last line is torn. A power cut may cost more lines; what is left is still
+    a beginning.
+
+    Args:
+        path: where.
+        blank: the tournament without games.
+        resume: go on with a file that exists; without it such a file is refused.
+
+    A file that this object made and that got no deal is removed when it is closed.
+
+    Attributes:
+        games: what the file holds already; None if nothing.
+        end: how the tournament in it ended; ``"unfinished"`` if it did not.
+
+    Raises:
+        ValueError: the file exists, is no such file, is damaged, or was begun with other settings.
+        OSError: it cannot be written.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], blank: TournamentResult, resume: bool) -> None:
+        self.games: Games | None = None
+        self.end = "unfinished"
+        head = header(blank)
+        place = Path(path)
+        if place.exists() and place.stat().st_size > 0:
+            if not resume:
+                raise ValueError(
+                    f"{path}: exists; resume=True (--resume) goes on with it, else remove it first"
+                )
+            stored = Stored(path)
+            _check_same(path, stored.header, json.loads(json.dumps(head)))
+            self.games, self.end = stored.games, stored.end
+            if place.stat().st_size > stored.size:
+                os.truncate(place, stored.size)
+        else:
+            write_text(path, json.dumps(head) + "\n")
+        self._only_begun = self.games is None
+        self._place = place
+        self._file: IO[bytes] = place.open("ab")
+
+    def append(self, games: Games) -> None:
+        """Write the deals ``games``, which must follow those before."""
+        self._write("".join(f"{line}\n" for line in _lines(games)))
+
+    def finish(self, result: TournamentResult) -> None:
+        """Write how the tournament ended."""
+        self._write(json.dumps(_footer(result)) + "\n")
+
+    def _write(self, lines: str) -> None:
+        self._only_begun = False
+        self._file.write(lines.encode())
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file; the deals that were written stay."""
+        self._file.close()
+        if self._only_begun:
+            self._place.unlink(missing_ok=True)

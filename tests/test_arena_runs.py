@@ -1,0 +1,338 @@
+"""Tournaments as runs: processes, files that grow, going on after a kill, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mt_env.arena import TournamentResult, WorkerError, tournament
+from mt_env.arena.stream import KEYS, header
+from mt_env.bots import CompiledBot, register
+from mt_env.rng import mix
+
+FEW = 200
+"""Resamples where intervals do not matter."""
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+
+
+def outputs(result: TournamentResult) -> tuple[str, ...]:
+    return result.table(), result.to_json(), result.to_csv(), result.to_jsonl()
+
+
+class Heaviest:
+    """``heaviest``, but raises in one deal; not known to be compiled."""
+
+    def __init__(self, fails_in: int = -1, seed: int = 0) -> None:
+        self.bad = {mix(mix(seed, fails_in), 2**32 + seat) for seat in range(14)} if fails_in >= 0 else set()
+
+    def reset(self, game, seat, seed):
+        if seed in self.bad:
+            raise RuntimeError("no idea")
+
+    def act(self, view, rng):
+        return CompiledBot("heaviest").act(view, rng)
+
+
+# --- worker processes -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("until", [pytest.param(None, marks=pytest.mark.slow), 0.06])
+def test_workers_change_nothing(until: float | None, tmp_path: Path) -> None:
+    """Compiled games in several chunks; with ``until`` in several stretches."""
+    kept = []
+    for workers in (1, 2):
+        path = tmp_path / f"{workers}.jsonl"
+        options = {"until": until, "workers": workers, "stream": path, "seatings": "balanced"}
+        result = tournament(
+            ["planner-fast", "heaviest", "random", "random"], 300, 5, resamples=FEW, **options
+        )
+        assert result.clock.deals == result.deals and result.clock.moves > 0
+        kept.append((*outputs(result), path.read_text()))
+    assert kept[0] == kept[1]
+    assert kept[0][3] == kept[0][4], "the file is what to_jsonl gives"
+
+
+@pytest.mark.slow
+def test_workers_play_objects_and_classes(tmp_path: Path) -> None:
+    bots = [Heaviest(2, 8), Heaviest, "random"]
+    one, two = (tournament(bots, 6, 8, workers=workers, resamples=FEW) for workers in (1, 2))
+    assert outputs(one) == outputs(two) and [failure.deal for failure in two.failures] == [2]
+    assert one.clock.decisions == two.clock.decisions and min(two.clock.seconds[:2]) > 0
+    assert multiprocessing.active_children() == []
+
+
+class Dies:
+    """Ends its process in deal 3 of the tournament with seed 1."""
+
+    def reset(self, game, seat, seed):
+        if seed == mix(mix(1, 3), 2**32 + seat) and multiprocessing.parent_process() is not None:
+            os._exit(7) if os.name != "posix" else os.kill(os.getpid(), signal.SIGKILL)
+
+    def act(self, view, rng):
+        return view.legal_actions[0]
+
+
+def test_a_worker_that_dies(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    how = "SIGKILL" if os.name == "posix" else "exit code 7"
+    with pytest.raises(WorkerError, match=rf"a worker process died \({how}\) while it played deals 3 to 3"):
+        tournament([Dies(), "random"], 20, 1, workers=2, stream=path, resamples=FEW)
+    assert multiprocessing.active_children() == []
+    assert 0 < TournamentResult.load(path).deals + 1 <= 4
+    # Played in this process the bot does not die, so the file can be finished.
+    result = tournament([Dies(), "random"], 20, 1, stream=path, resume=True, resamples=FEW)
+    assert result.deals == 20 and path.read_text() == result.to_jsonl()
+
+
+def test_bots_that_cannot_be_sent(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"bots: '<lambda>' cannot be sent to worker processes"):
+        tournament(["random", lambda view, rng: view.legal_actions[0]], 2, 1, workers=2)
+    register("only-here", Heaviest, replace=True)
+    with pytest.raises(ValueError, match=r"a worker process cannot make its bots.*'only-here'"):
+        tournament(["random", "only-here"], 2, 1, workers=2, stream=tmp_path / "games.jsonl")
+    assert multiprocessing.active_children() == []
+    assert not [*tmp_path.iterdir()], "a file without a deal does not stay in the way"
+
+
+# --- files that grow --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[TournamentResult, bytes]:
+    """A tournament with a void deal, and its file."""
+    path = tmp_path_factory.mktemp("whole") / "games.jsonl"
+    result = tournament([Heaviest(4, 2), "random", "random"], 9, 2, stream=path, resamples=FEW)
+    return result, path.read_bytes()
+
+
+def again(path: Path, **options) -> TournamentResult:
+    arguments = {"deals": 9, "seed": 2, "stream": path, "resume": True, "resamples": FEW} | options
+    return tournament([Heaviest(4, 2), "random", "random"], **arguments)
+
+
+def test_lines_are_whole_numbers_in_order(whole) -> None:
+    result, data = whole
+    head, *rows, end = map(json.loads, data.splitlines())
+    assert tuple(head) == KEYS and head == json.loads(json.dumps(header(result)))
+    assert head["format"] == "mt_env games 1" and head["seed"] == 2 and head["rules"] == "spruce"
+    assert [row["deal"] for row in rows] == list(range(9)) and "failure" in rows[4]
+    assert end == {"end": "deals", "deals": 9, "games_sha256": result.digest}
+    assert data.decode() == result.to_jsonl() and b"." not in b"".join(data.splitlines()[1:5])
+
+
+@pytest.mark.parametrize("lines", [0, 1, 3, 5, 6, 10, 11])
+@pytest.mark.parametrize("torn", [0, 1, 20])
+def test_going_on_gives_the_same_bytes(whole, lines: int, torn: int, tmp_path: Path) -> None:
+    """``lines`` whole lines and ``torn`` bytes of the next are there; an empty file is a beginning too."""
+    result, data = whole
+    path = tmp_path / "games.jsonl"
+    parts = data.splitlines(keepends=True)
+    if lines == 0 and torn:
+        path.write_bytes(parts[0][:torn])
+        with pytest.raises(ValueError, match="is no file of games"):
+            again(path)
+        return
+    path.write_bytes(b"".join([*parts[:lines], *(part[:torn] for part in parts[lines : lines + 1])]))
+    resumed = again(path)
+    assert path.read_bytes() == data and outputs(resumed) == outputs(result)
+    assert resumed.clock.deals == min(9, max(0, 10 - max(1, lines)))
+
+
+def test_a_file_that_exists_is_not_overwritten(whole, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(whole[1])
+    with pytest.raises(ValueError, match=r"games\.jsonl: exists; resume=True"):
+        again(path, resume=False)
+    path.write_text("notes\n")
+    with pytest.raises(ValueError, match=r"is not JSON"):
+        again(path)
+    assert path.read_text() == "notes\n"
+    with pytest.raises(ValueError, match="resume=True without stream"):
+        tournament(["random", "random"], 1, 1, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"deals": 10}, "deals 9 there, 10 now"),
+        ({"seed": 3}, "seed 2 there, 3 now"),
+        ({"rules": "cover"}, 'rules "spruce" there, "cover" now'),
+        ({"episode": "match"}, 'episode "round" there, "match" now'),
+        ({"engine": 4}, 'engine "random" there, 4 now'),
+        ({"seatings": "balanced"}, 'seatings "rotations" there, "balanced" now'),
+        ({"until": 0.01}, "until null there, 0.01 now"),
+        ({"time_limit": 2}, "time_limit null there, 2.0 now"),
+        ({"max_failures": 3}, "max_failures null there, 3 now"),
+        ({"resamples": 100}, "resamples 200 there, 100 now"),
+    ],
+)
+def test_other_settings_cannot_go_on(whole, options: dict[str, object], says: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(whole[1])
+    with pytest.raises(ValueError, match=f"was begun with other settings: {says}"):
+        again(path, **options)
+    assert path.read_bytes() == whole[1]
+
+
+def test_a_seed_that_was_drawn_is_found_again(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    first = tournament(["random", "random"], 3, stream=path, resamples=FEW)
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
+    assert outputs(tournament(["random", "random"], 3, stream=path, resume=True, resamples=FEW)) == outputs(
+        first
+    )
+
+
+def test_load(whole, tmp_path: Path) -> None:
+    result, data = whole
+    path = tmp_path / "games.jsonl"
+    path.write_bytes(data)
+    loaded = TournamentResult.load(path)
+    assert outputs(loaded) == outputs(result) and loaded.game == result.game
+    path.write_bytes(b"".join(data.splitlines(keepends=True)[:5]) + b'{"deal": 4, "poi')
+    part = TournamentResult.load(path)
+    assert part.end == "unfinished" and part.deals == 4 and "not finished: 4 of 9 deals" in part.table()
+    assert np.array_equal(part.game_points, result.game_points[:4])
+    assert part.to_jsonl().encode() == b"".join(data.splitlines(keepends=True)[:5])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (b'"deal": 3', b'"deal": 5', "line 5: must hold deal 3, but holds 5"),
+        (b'{"deal": 3', b'{"deal": 3 oops', "line 5: is not JSON"),
+        (b'{"deal": 3, "points": [', b'{"deal": 3, "points": [[1], ', "line 5"),
+        (b'{"deal": 3, "points": [[', b'{"deal": 3, "points": [[0.5, ', "line 5"),
+        (b'"ends": [[1, 0]', b'"ends": [[0, 1]', "not those that its last line"),
+        (b'"format": "mt_env games 1"', b'"format": "x"', "is no file of games"),
+        (b'"until": null, ', b"", "line 1: must have the keys"),
+        (b'{"end"', b'{"end": "deals", "deals": 9, "games_sha256": "0"}\n{"end"', "stands behind the line"),
+    ],
+)
+def test_damaged_files(whole, old: bytes, new: bytes, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    assert old in whole[1]
+    path.write_bytes(whole[1].replace(old, new, 1))
+    with pytest.raises(ValueError, match=says):
+        TournamentResult.load(path)
+
+
+# --- killed and interrupted -------------------------------------------------------------------------------
+
+SLOW = """
+import os, time
+
+class Slow:
+    def reset(self, game, seat, seed):
+        with open(os.path.join({folder!r}, str(os.getpid())), "w"):
+            pass
+
+    def act(self, view, rng):
+        time.sleep({pause})
+        return view.legal_actions[0]
+"""
+
+
+def alive(folder: Path) -> list[int]:
+    """Which of the processes that played still run."""
+    found = []
+    for path in folder.iterdir():
+        try:
+            os.kill(int(path.name), 0)
+        except ProcessLookupError:
+            continue
+        found.append(int(path.name))
+    return found
+
+
+def wait_for(what, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def start(folder: Path, workers: int, **options) -> subprocess.Popen[str]:
+    """The command, playing slowly in ``folder``."""
+    (folder / "pids").mkdir(exist_ok=True)
+    (folder / "slow_bots.py").write_text(SLOW.format(folder=str(folder / "pids"), pause=0.001))
+    return subprocess.Popen(
+        [sys.executable, "-m", "mt_env", "tournament", "--bots", "slow_bots:Slow,random", "--deals", "60",
+         "--seed", "4", "--jsonl", "games.jsonl", "--resume", "--quiet", "--workers", str(workers)],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), str(folder)])},
+    )  # fmt: skip
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_kill_9_then_resume(workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    path = tmp_path / "games.jsonl"
+    process = start(tmp_path, workers)
+    wait_for(lambda: lines(path) > 5)
+    process.kill()
+    process.communicate()
+    wait_for(lambda: alive(tmp_path / "pids") == [])
+    assert 5 < lines(path) < 61
+    with path.open("ab") as file:
+        file.write(b'{"deal": 1')
+    out, err = start(tmp_path, workers).communicate(timeout=120)
+    assert err == ""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "slow_bots.py").write_text(SLOW.format(folder=str(tmp_path / "pids"), pause=0))
+    whole = tournament(["slow_bots:Slow", "random"], 60, 4, stream=tmp_path / "whole.jsonl")
+    assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+    assert out == whole.table() + "\n"
+
+
+@POSIX
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_ends_every_process(workers: int, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    process = start(tmp_path, workers)
+    wait_for(lambda: lines(path) > 5)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    told = "mexican-train: what is finished is in games.jsonl, --resume goes on\nmexican-train: interrupted\n"
+    assert err == told
+    wait_for(lambda: alive(tmp_path / "pids") == [])
+    assert TournamentResult.load(path).deals > 4
+
+
+@pytest.mark.slow
+def test_a_script_may_use_workers(tmp_path: Path) -> None:
+    script = tmp_path / "play.py"
+    body = (
+        "from mt_env.arena import tournament\n\n\n"
+        "class First:\n    def act(self, view, rng):\n        return view.legal_actions[0]\n\n\n"
+    )
+    call = "print(tournament([First(), First, 'random'], 4, 1, workers=2).digest)\n"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+
+    def run(text: str) -> subprocess.CompletedProcess[str]:
+        script.write_text(text)
+        return subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, check=False, env=environment
+        )
+
+    good = run(f"{body}if __name__ == '__main__':\n    {call}")
+    assert good.returncode == 0 and len(good.stdout.strip()) == 64, good.stderr
+    bad = run(body + call)
+    assert bad.returncode != 0 and "must do so under: if __name__ == '__main__':" in bad.stderr
