@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env.arena.match import SHARE_UNIT
-from mt_env.arena.ratings import Ratings
+from mt_env.arena.ratings import Ratings, rate
 from mt_env.arena.report import cells
 from mt_env.arena.result import Standing, TournamentResult
 from mt_env.arena.seating import groups, rotations
@@ -243,15 +243,16 @@ def time_table(rows: Sequence[Thinking]) -> Table:
     return Table("Time of a decision", header, lines)
 
 
-def standings_csv(result: TournamentResult, ratings: Ratings) -> str:
+def standings_csv(result: TournamentResult, ratings: Ratings | None = None) -> str:
     """One line for each bot in the order given, copies apart; columns `STANDINGS_HEADER`.
 
     Copies share the rating of their name. Limits are empty where one deal gives none.
 
     Args:
         result: of the tournament.
-        ratings: from `mt_env.arena.ratings.rate`.
+        ratings: from `mt_env.arena.ratings.rate`; None makes them.
     """
+    ratings = rate(result) if ratings is None else ratings
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(STANDINGS_HEADER)
