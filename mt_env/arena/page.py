@@ -243,9 +243,9 @@ def _sections(result: TournamentResult, timings: bool, ratings: Ratings | None) 
     sections = []
     if result.valid_deals:
         ratings = rate(result) if ratings is None else ratings
-        sections += [("Standings", _standings(result)), ("Ratings", _ratings(result, ratings))]
-        if result.differences:
-            sections.append(("Ahead in pairs", _pairs(result)))
+        sections.append(("Standings", _standings(result)))
+        if result.differences:  # else all are copies of one bot
+            sections += [("Ratings", _ratings(result, ratings)), ("Ahead in pairs", _pairs(result))]
         sections += [("Points", _points(result)), ("Seats", _seats(result))]
         if timings:
             sections.append(("Strength and time", _time(result)))
@@ -340,8 +340,9 @@ def markdown(result: TournamentResult, command: str | None = None, ratings: Rati
     shown: list[Table | None] = []
     if result.valid_deals:
         ratings = rate(result) if ratings is None else ratings
-        shown += [tables.standings(result), tables.copies(result), tables.rating_table(result, ratings)]
-        shown.append(tables.ahead(result) if result.differences else None)
+        shown += [tables.standings(result), tables.copies(result)]
+        if result.differences:
+            shown += [tables.rating_table(result, ratings), tables.ahead(result)]
         shown += [tables.points(result), tables.seats(result)]
     shown += [tables.endings(result), tables.failures(result)]
     for table in shown:

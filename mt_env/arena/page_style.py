@@ -36,7 +36,7 @@ pre {
 }
 .scroll { overflow-x: auto; margin: .6rem 0; }
 .scroll:focus-visible { outline: 2px solid var(--mark); }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
+table { border-collapse: separate; border-spacing: 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .2rem 0 .4rem; }
 caption.said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 th, td { padding: .28rem .6rem; text-align: right; white-space: nowrap; }
@@ -57,7 +57,7 @@ table.wide small { font-size: .68rem; }
 td.more { background: rgb(var(--more) / var(--part)); }
 td.less { background: rgb(var(--less) / var(--part)); }
 figure { margin: .8rem 0; max-width: 44rem; }
-.several { display: grid; gap: 1.1rem 1.6rem; }
+.several { display: grid; gap: 1.1rem 1.6rem; margin-top: 1rem; }
 .several { grid-template-columns: repeat(auto-fill, minmax(min(18rem, 100%), 1fr)); }
 .several figure { margin: 0; max-width: none; break-inside: avoid; }
 .indented { padding-left: 44px; }

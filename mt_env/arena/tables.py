@@ -19,8 +19,8 @@ from mt_env.arena.result import Standing, TournamentResult
 from mt_env.arena.seating import groups, rotations
 from mt_env.arena.stats import LEVEL, Bootstrap, Estimate
 
-QUANTILES: Final[tuple[float, ...]] = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Of the points, as the table of points shows them."""
+QUANTILES: Final[tuple[int, ...]] = (5, 25, 50, 75, 95)
+"""Quantiles that the table of points shows, in percent."""
 
 FAILURES_SHOWN: Final[int] = 20
 """Failures that are listed one by one."""
@@ -156,11 +156,11 @@ def points_by_name(result: TournamentResult) -> dict[str, NDArray[np.int64]]:
 
 def points(result: TournamentResult) -> Table:
     """Quantiles of the points of single games."""
-    header = ("bot", "no points", *(f"{q:.0%}" for q in QUANTILES), "most")
+    header = ("bot", "no points", *(f"{q}%" for q in QUANTILES), "most")
     rows = []
     for name, values in points_by_name(result).items():
-        # The smallest value that at least q of all games do not exceed: one that occurred.
-        at = [values[max(0, math.ceil(q * len(values)) - 1)] for q in QUANTILES]
+        # The smallest value that at least q percent of all games do not exceed: one that occurred.
+        at = [values[-(-q * len(values) // 100) - 1] for q in QUANTILES]
         rows.append((name, f"{np.mean(values == 0):.1%}", *map(str, at), str(values[-1])))
     notes = ("5% of a bot's games ended with at most the points of column 5%, and so on.",)
     return Table("Points in single games", header, tuple(rows), notes=notes)

@@ -169,7 +169,7 @@ def test_sections_by_what_there_is(results) -> None:
     last = ["Rounds and failures", "How to read this"]
     assert heads("four") == heads("two") == full + last
     assert heads("four", timings=False) == full[:-1] + last
-    assert heads("copies only") == [head for head in full if head != "Ahead in pairs"] + last
+    assert heads("copies only") == [full[0], *full[3:], *last]
     assert heads("all void") == last
     assert "No decision was timed" in html(results["two"])
     assert "No decision was timed" not in html(results["four"])
@@ -322,6 +322,15 @@ def test_bins_hold_every_game_with_points_once() -> None:
 def test_long_names_lose_their_middle() -> None:
     assert shortened("planner") == "planner"
     assert shortened("policy:runs/a-long-name/checkpoint_0000001", 20) == "policy:ru…nt_0000001"
+
+
+def test_quantiles_are_points_that_occurred(results) -> None:
+    result = results["two"]
+    row = tables.points(result).rows[-1]
+    values = sorted(result.game_points[:, :, 1].ravel().tolist())
+    assert row[0] == "random" and len(values) == 70
+    # 5% of 70 are 3.5 games: the fourth is the first that so many do not exceed.
+    assert row[2:] == tuple(str(values[i - 1]) for i in (4, 18, 35, 53, 67, 70))
 
 
 def test_ahead_is_read_both_ways(results) -> None:
