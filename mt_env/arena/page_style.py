@@ -40,7 +40,7 @@ table { border-collapse: separate; border-spacing: 0; font-size: .9rem; font-var
 caption { text-align: left; font-weight: 600; padding: .2rem 0 .4rem; }
 caption.said { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 th, td { padding: .28rem .6rem; text-align: right; white-space: nowrap; }
-th, td { border-bottom: 1px solid var(--line); }
+tbody th, tbody td { border-top: 1px solid var(--line); }
 thead th { font-weight: 600; color: var(--muted); vertical-align: bottom; }
 tbody th { font-weight: 500; position: sticky; left: 0; background: var(--ground); }
 th.text, td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; min-width: 8rem; }
