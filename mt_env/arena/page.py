@@ -71,7 +71,8 @@ def _numbers(result: TournamentResult, always: bool = False) -> dict[str, str]:
 
 
 def _label(name: str, numbers: dict[str, str]) -> str:
-    return f"{numbers[name]} {name}" if name in numbers else name
+    number = numbers.get(name) or numbers.get(name.removesuffix("*"))
+    return name if number is None else f"{number} {name}"
 
 
 def _paragraphs(lines: Sequence[str], cls: str = "") -> str:

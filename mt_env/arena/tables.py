@@ -72,7 +72,9 @@ def _standing_table(standings: Sequence[Standing], caption: str, notes: tuple[st
     rows = []
     for s in sorted(standings, key=lambda s: -s.win_share.value):
         share, points, rank = cells(s.win_share, 1, True), cells(s.points, 2), cells(s.rank, 2)
-        rows.append((s.label, *share, f"{s.fair.value:.2f}", *points, *rank))
+        # The mark of a bot that plays by the clock, which the heading explains.
+        label = s.label + "*" * bool(getattr(s, "timed", False))
+        rows.append((label, *share, f"{s.fair.value:.2f}", *points, *rank))
     header = ("bot", "win share", _LEVEL, "x fair", "points", _LEVEL, "rank", _LEVEL)
     return Table(caption, header, tuple(rows), notes=notes)
 
