@@ -252,7 +252,7 @@ def test_a_bad_import_is_found(tmp_path: Path, check, name: str, text: str, says
 
 # --- import mt_env stays light ----------------------------------------------------------------------------
 
-HEAVY = ("torch", "stable_baselines3", "sb3_contrib")
+HEAVY = ("torch", "stable_baselines3", "sb3_contrib", "openskill")
 
 
 def loaded_by(statement: str, names: Iterable[str], folder: Path) -> list[str]:
@@ -265,7 +265,7 @@ def loaded_by(statement: str, names: Iterable[str], folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def test_importing_mt_env_loads_no_learning_library() -> None:
+def test_importing_mt_env_loads_no_optional_library() -> None:
     assert loaded_by("import mt_env", HEAVY, ROOT) == []
 
 

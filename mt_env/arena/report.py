@@ -24,8 +24,15 @@ WANTED: Final = (0.01, 0.005)
 CSV_HEADER: Final = "deal,seed,seating,seat,bot,points,rank,win_share,rounds_out,rounds_blocked"
 
 
-def _cells(estimate: Estimate, digits: int, percent: bool = False, sign: bool = False) -> list[str]:
-    """``["58.1%", "[56.0%, 60.2%]"]``."""
+def cells(estimate: Estimate, digits: int, percent: bool = False, sign: bool = False) -> list[str]:
+    """Value and interval as two texts, ``["58.1%", "[56.0%, 60.2%]"]``; without an interval, ``-`` for it.
+
+    Args:
+        estimate: what is shown.
+        digits: after the point.
+        percent: show it in percent.
+        sign: show a plus sign too.
+    """
     estimate = estimate.scaled(100.0) if percent else estimate
     unit = "%" if percent else ""
 
@@ -54,7 +61,7 @@ def _standing_rows(standings: Sequence[Standing], first: str) -> list[str]:
     level = f"{LEVEL:.0%}"
     rows = [[first, "win share", level, "x fair", "points", level, "rank", level]]
     for s in standings:
-        share, points, rank = _cells(s.win_share, 1, True), _cells(s.points, 2), _cells(s.rank, 2)
+        share, points, rank = cells(s.win_share, 1, True), cells(s.points, 2), cells(s.rank, 2)
         rows.append([s.label + "*" * s.timed, *share, f"{s.fair.value:.2f}", *points, *rank])
     return _grid(rows)
 
@@ -112,8 +119,8 @@ def table(result: TournamentResult) -> str:
         level = f"{LEVEL:.0%}"
         rows = [["difference, paired by deal", "win share", level, "points", level, "ahead", level]]
         for d in result.differences:
-            share, points = _cells(d.win_share, 1, True, True), _cells(d.points, 2, sign=True)
-            rows.append([f"{d.first} - {d.second}", *share, *points, *_cells(d.ahead, 1, True)])
+            share, points = cells(d.win_share, 1, True, True), cells(d.points, 2, sign=True)
+            rows.append([f"{d.first} - {d.second}", *share, *points, *cells(d.ahead, 1, True)])
         lines += ["", *_grid(rows)]
     out, blocked = map(int, result.ends.sum(axis=(0, 1)))
     seats = "  ".join(f"{seat}: {share:.1%}" for seat, share in enumerate(result.seat_shares))
