@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from mt_env.core.bits import Int, bit, popcount
 from mt_env.core.chains import BEST_PIPS, FIRST_TILE, longest_chain
+from mt_env.core.hands import mobile_tiles, pips_of_hand, pips_of_tile
 from mt_env.core.jit import kernel
 from mt_env.core.moves import opening_turn, play_train
-from mt_env.core.policies import mobile_tiles, new_scratch, pips_of_hand, pips_of_tile
+from mt_env.core.policies import new_scratch
 from mt_env.core.state import FITS, HIGH_OF, LOW_OF, UNABLE_LEVELS
 from mt_env.rules import ResolvedRules
 
