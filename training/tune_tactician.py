@@ -5,10 +5,10 @@
 
 A generation draws pairs of directions, lets the weights a step ahead and a step back play the same deals
 from every seat against rule bots, and moves along the directions by how much better one of the two did
-(Salimans and others, "Evolution Strategies as a Scalable Alternative to Reinforcement Learning", 2017). A game
-counts ``seats * win share + (points of the others - own points) / 40``. The answer is the mean of the later
-generations, looked at now and then on deals that no generation plays; ``best.json`` holds the best look.
-Equal seeds give equal weights; a run that was cut off goes on with ``--resume`` as if it had not been.
+(Salimans and others, "Evolution Strategies as a Scalable Alternative to Reinforcement Learning", 2017). A
+game counts ``seats * win share + (points of the others - own points) / 40``. The answer is the mean of the
+later generations, looked at now and then on deals that no generation plays; ``best.json`` holds the best
+look. Equal seeds give equal weights; a run that was cut off goes on with ``--resume`` as if it had not been.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from mt_env.core.policies import new_scratch, policy_action
 from mt_env.core.rollout import seed_bots
 from mt_env.core.rounds import next_round, standing
 from mt_env.core.state import GAME_DTYPE, PLAYING, ROUND_OVER
-from mt_env.core.tactics import TACTICIAN_WEIGHTS, TACTICS, tactician_action, weights_array
+from mt_env.core.tactics import TACTICIAN_WEIGHTS, TACTICS, WEIGHTS, tactician_action, weights_array
 from mt_env.game import Game
 from mt_env.rng import mix
 from mt_env.rules_yaml import write_text
@@ -45,6 +45,9 @@ TUNED: Final[int] = -1
 """The seat that plays by the weights under test, beside the numbers of the rule bots."""
 LOOKS: Final[int] = 1 << 40
 """Looks play the deals of the seed ``mix(seed, LOOKS)``, generation g those of ``mix(seed, g)``."""
+
+ROWS: Final[int] = WEIGHTS.shape[0]
+"""Weights of each quantity."""
 
 STEPS: Final[Mapping[str, int]] = {
     "chain": 1000,
@@ -86,7 +89,7 @@ class Table:
 
 PLANNERS: Final = ("planner",)
 TABLES: Final = (
-    Table("spruce", PLANNERS * 3, 60),
+    Table("spruce", PLANNERS * 3, 70),
     Table("cover", PLANNERS * 3, 60),
     Table("wikihow", PLANNERS * 3, 24),
     Table("dominos_cc", PLANNERS * 3, 24),
@@ -180,17 +183,16 @@ class Arena:
         return np.concatenate(out)
 
 
-def to_weights(point: NDArray[np.float64]) -> dict[str, tuple[int, int]]:
-    """A point of the search, ``[2, tactics]`` in steps, as whole weights by name."""
+def to_weights(point: NDArray[np.float64]) -> dict[str, tuple[int, ...]]:
+    """A point of the search, ``[ROWS, tactics]`` in steps, as whole weights by name."""
     return {
-        name: (round(point[0, i] * STEPS[name]), round(point[1, i] * STEPS[name]))
-        for i, name in enumerate(TACTICS)
+        name: tuple(round(float(row[i]) * STEPS[name]) for row in point) for i, name in enumerate(TACTICS)
     }
 
 
 def to_point(weights: Mapping[str, Sequence[int]]) -> NDArray[np.float64]:
     """The reverse of `to_weights`."""
-    return np.array([[weights[name][row] / STEPS[name] for name in TACTICS] for row in range(2)])
+    return np.array([[weights[name][row] / STEPS[name] for name in TACTICS] for row in range(ROWS)])
 
 
 def say(text: str) -> None:
@@ -264,9 +266,8 @@ class Search:
         weights = to_weights(answer)
         gain = self.looking.scores(weights_array(weights), mix(self.args.seed, LOOKS)) - self.before
         value, error = float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain)))
-        say(
-            f"generation {self.generation}: {value:+.4f} +- {1.96 * error:.4f} over the start, {elapsed:.0f} s"
-        )
+        gained = f"{value:+.4f} +- {1.96 * error:.4f}"
+        say(f"generation {self.generation}: {gained} over the start, {elapsed:.0f} s")
         if value > self.best:
             self.best = value
             found = {"generation": self.generation, "gain": value, "error": error, "weights": weights}

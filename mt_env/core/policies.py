@@ -30,7 +30,7 @@ PLANNER_FAST: Final[int] = 3
 DOUBLES_FIRST: Final[int] = 4
 """A double whenever one may be laid, else as ``HEAVIEST``."""
 TACTICIAN: Final[int] = 5
-"""The weighted sum of `mt_env.core.tactics`: the plan, what others can do with a play, how near the end is."""
+"""Weighs its plan, what the others can do with a play, and how near the end is; `mt_env.core.tactics`."""
 
 PLANNER_NODES: Final[int] = 400
 """Budget of a chain search of ``planner``; part of its name's meaning."""
@@ -55,7 +55,11 @@ Scratch = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
 
 def new_scratch() -> Scratch:
     """Working memory for one thread's ``policy_action`` calls; contents carry nothing between calls."""
-    return np.zeros(WORK_SIZE + 2 * NUM_TACTICS, np.int64), np.zeros((3, 3), np.uint64), np.zeros(MAX_LEGAL, np.int64)
+    return (
+        np.zeros(WORK_SIZE + 2 * NUM_TACTICS, np.int64),
+        np.zeros((3, 3), np.uint64),
+        np.zeros(MAX_LEGAL, np.int64),
+    )
 
 
 @kernel
@@ -96,7 +100,8 @@ def planner_action(s: Any, r: Any, legal: Any, count: Int, budget: Int, scratch:
     hand = s["hands"][seat]
     end = np.int64(s["ends"][seat])
     blank = np.int64(r["double_blank"])
-    longest = longest_chain(hand, end, budget, blank, work, plan)
+    rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]  # an array of one kind: one compiled search
+    longest = longest_chain(rest, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
     if opening_turn(s, r) and longest > 0:

@@ -1,8 +1,8 @@
 """The ``tactician``: a weighted sum of what a play does to the hand, the table and the other seats.
 
-`TACTICS` names the quantities. Each has two weights, one for the middle of a round and one that is added as
-its end comes near; the play with the lowest sum is chosen. All of it is whole numbers, so it is the same on
-every platform. ``training/tune_tactician.py`` found the weights.
+`TACTICS` names the quantities. Each has three weights: one for the middle of a round, one that is added as
+its end comes near, and one for opening chains; the play with the lowest sum is chosen. All of it is whole
+numbers, so it is the same on every platform. ``training/tune_tactician.py`` found the weights.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from mt_env.core.state import FITS, HIGH_OF, LOW_OF, MAX_TILES, UNABLE_LEVELS
 TACTICIAN_NODES: Final[int] = 400
 """Budget of a chain search of ``tactician``."""
 
+OPENING_NODES: Final[int] = 2000
+"""The same in an opening chain, which lays most of a hand at once."""
+
 DANGER_LEVELS: Final[int] = 8
 """Danger at its highest: the boneyard is empty, or another seat has no tile left."""
 
@@ -40,7 +43,7 @@ TACTICS: Final[Mapping[str, str]] = MappingProxyType(
         "spare_mobile": "spare tiles among them",
         "double": "1 for a double",
         "cover": "tiles left that fit that double, at most 3",
-        "bare": "1 for a double after which the seat has nothing to lay",
+        "bare": "1 for a double that the seat must cover itself and cannot",
         "own": "1 for a play on its own train",
         "closes": "1 if that takes its marker off",
         "marked": "1 for a play elsewhere while its own train is marked and it has a chain to lay there",
@@ -63,50 +66,55 @@ TACTICS: Final[Mapping[str, str]] = MappingProxyType(
 NUM_TACTICS: Final[int] = len(TACTICS)
 """Quantities of a play."""
 
-TACTICIAN_WEIGHTS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+TACTICIAN_WEIGHTS: Final[Mapping[str, tuple[int, int, int]]] = MappingProxyType(
     {
-        "chain": (1000, 0),
-        "spare": (10000, 0),
-        "chain_pips": (5, 0),
-        "spare_pips": (100, 0),
-        "mobile": (-1000, 0),
-        "spare_mobile": (0, 0),
-        "double": (-5000, 0),
-        "cover": (0, 0),
-        "bare": (0, 0),
-        "own": (-3000, 0),
-        "closes": (0, 0),
-        "marked": (9000, 0),
-        "marked_chain": (0, 0),
-        "stuck": (0, 0),
-        "lost": (0, 0),
-        "rare": (0, 0),
-        "spare_doubles": (0, 0),
-        "chain_doubles": (0, 0),
-        "next": (0, 0),
-        "others": (0, 0),
-        "least": (0, 0),
-        "left": (0, 0),
-        "left_next": (0, 0),
-        "left_mine": (0, 0),
+        "chain": (-508, 446, 0),
+        "spare": (14134, 229, 10000),
+        "chain_pips": (23, 15, 0),
+        "spare_pips": (231, -98, 100),
+        "mobile": (-474, 55, 0),
+        "spare_mobile": (944, -880, 0),
+        "double": (-8445, -3093, 0),
+        "cover": (2751, -1007, 0),
+        "bare": (-4767, 1798, 0),
+        "own": (-4593, -692, 0),
+        "closes": (980, -3709, 0),
+        "marked": (7720, -5691, 0),
+        "marked_chain": (77, 430, 0),
+        "stuck": (2420, 17, 0),
+        "lost": (-848, -269, 0),
+        "rare": (70, -44, 0),
+        "spare_doubles": (1175, 3914, 0),
+        "chain_doubles": (259, 533, 0),
+        "next": (93, 13, 0),
+        "others": (45, 67, 0),
+        "least": (82, 108, 0),
+        "left": (2473, -1015, 0),
+        "left_next": (-48, -50, 0),
+        "left_mine": (1332, -586, 0),
     }
 )
-"""What each quantity costs, always and in addition at full danger; negative: what it is worth."""
+"""What each quantity costs: always, in addition at full danger, in an opening chain instead of both.
+
+Negative: what it is worth.
+"""
 
 
-def weights_array(weights: Mapping[str, tuple[int, int]]) -> NDArray[np.int64]:
-    """Weights as the kernel reads them, int64 ``[2, NUM_TACTICS]``, read-only: always, added at full danger.
+def weights_array(weights: Mapping[str, tuple[int, int, int]]) -> NDArray[np.int64]:
+    """Weights as the kernel reads them, int64 ``[3, NUM_TACTICS]``, read-only.
 
     Args:
-        weights: a pair for each name of `TACTICS`, whole numbers below 10**9 in size.
+        weights: three for each name of `TACTICS`, as in `TACTICIAN_WEIGHTS`; below 10**9 in size.
 
     Raises:
         ValueError: other names than those of `TACTICS`.
     """
     if set(weights) != set(TACTICS):
         wrong = sorted(set(weights) ^ set(TACTICS))
-        raise ValueError(f"weights: {', '.join(wrong)} missing or unknown; give one pair for each of TACTICS")
-    out = np.array([[weights[name][i] for name in TACTICS] for i in range(2)], np.int64)
+        raise ValueError(
+            f"weights: {', '.join(wrong)} missing or unknown; give three numbers for each of TACTICS"
+        )
+    out = np.array([[weights[name][i] for name in TACTICS] for i in range(3)], np.int64)
     out.flags.writeable = False
     return out
 
@@ -126,6 +134,8 @@ _NEXT, _OTHERS, _LEAST = _AT["next"], _AT["others"], _AT["least"]
 _LEFT, _LEFT_NEXT, _LEFT_MINE = _AT["left"], _AT["left_next"], _AT["left_mine"]
 
 _ZERO = np.uint64(0)
+_ROW: Final[int] = WORK_SIZE  # the quantities of the play at hand, in the search's scratch array
+_COST: Final[int] = WORK_SIZE + NUM_TACTICS  # what each costs in the position at hand
 
 
 def _doubles() -> NDArray[np.uint64]:
@@ -159,7 +169,7 @@ def chance(s: Any, other: Int, value: Int, hidden: Int) -> Int:
 
 
 @kernel
-def _of_the_table(s: Any, tile: Int, train: Int, rest: Any, least: Int, hidden: Int, row: Any) -> None:
+def _of_the_table(s: Any, tile: Int, train: Int, rest: Any, least: Int, hidden: Int, work: Any) -> None:
     """What laying ``tile`` on ``train`` gives to the other seats and leaves for them to cover."""
     n = np.int64(s["num_players"])
     seat = np.int64(s["turn"])
@@ -172,63 +182,61 @@ def _of_the_table(s: Any, tile: Int, train: Int, rest: Any, least: Int, hidden: 
         if train == seat:  # closed by this play
             if s["markers"][seat] != 0:
                 change = -chance(s, other, old_end, hidden)
-        elif train == n or train == other or s["markers"][train] != 0:
+        elif train in (n, other) or s["markers"][train] != 0:
             change = chance(s, other, new_end, hidden) - chance(s, other, old_end, hidden)
-        row[_NEXT if other == following else _OTHERS] += change
+        work[_ROW + (_NEXT if other == following else _OTHERS)] += change
         if other == least:
-            row[_LEAST] = change
-    if row[_DOUBLE] == 0:
+            work[_ROW + _LEAST] = change
+    if work[_ROW + _DOUBLE] == 0:
         for i in range(np.int64(s["num_owed"])):
             owed = np.int64(s["owed_trains"][i])
             if owed != train:
                 value = np.int64(s["ends"][owed])
-                row[_LEFT] += 1
-                row[_LEFT_NEXT] += chance(s, following, value, hidden)
-                row[_LEFT_MINE] += 1 if common(rest, FITS[value]) > 0 else 0
+                work[_ROW + _LEFT] += 1
+                work[_ROW + _LEFT_NEXT] += chance(s, following, value, hidden)
+                work[_ROW + _LEFT_MINE] += 1 if common(rest, FITS[value]) > 0 else 0
 
 
 @kernel
-def _of_the_hand(s: Any, r: Any, tile: Int, train: Int, rest: Any, plan: Any, row: Any) -> None:
+def _of_the_hand(s: Any, r: Any, tile: Int, train: Int, rest: Any, plan: Any, work: Any) -> None:
     """What laying ``tile`` on ``train`` leaves in the hand: ``rest``, of which ``plan`` is the chain."""
     n = np.int64(s["num_players"])
     seat = np.int64(s["turn"])
     low, high = np.int64(LOW_OF[tile]), np.int64(HIGH_OF[tile])
     new_end = low + high - np.int64(s["ends"][train])
-    left = row[_CHAIN] + row[_SPARE]
+    left = work[_ROW + _CHAIN] + work[_ROW + _SPARE]
     for word in range(3):
         fits = _ZERO
         for other in range(n + 1):
             if other in (n, seat) or s["markers"][other] != 0:
                 fits |= FITS[new_end if other == train else np.int64(s["ends"][other]), word]
         spare = rest[word] & ~plan[word]
-        row[_MOBILE] += popcount(rest[word] & fits)
-        row[_SPARE_MOBILE] += popcount(spare & fits)
-        row[_SPARE_DOUBLES] += popcount(spare & _DOUBLES[word])
-        row[_CHAIN_DOUBLES] += popcount(rest[word] & plan[word] & _DOUBLES[word])
+        work[_ROW + _MOBILE] += popcount(rest[word] & fits)
+        work[_ROW + _SPARE_MOBILE] += popcount(spare & fits)
+        work[_ROW + _SPARE_DOUBLES] += popcount(spare & _DOUBLES[word])
+        work[_ROW + _CHAIN_DOUBLES] += popcount(rest[word] & plan[word] & _DOUBLES[word])
     low_left, high_left = common(rest, FITS[low]), common(rest, FITS[high])
-    row[_LOST] = (1 if low_left == 0 else 0) + (1 if high_left == 0 and low != high else 0)
-    row[_RARE] = np.int64(s["unplayed"][low]) + (np.int64(s["unplayed"][high]) if low != high else 0)
+    work[_ROW + _LOST] = (1 if low_left == 0 else 0) + (1 if high_left == 0 and low != high else 0)
+    work[_ROW + _RARE] = np.int64(s["unplayed"][low]) + (np.int64(s["unplayed"][high]) if low != high else 0)
     if low == high:
-        row[_DOUBLE] = 1
-        row[_COVER] = min(low_left, 3)
-        follows = low_left if r["on_double"] != 0 else row[_MOBILE]
-        if follows == 0 and (left > 0 or r["out_on_double"] == 0):
-            row[_BARE] = 1
+        work[_ROW + _DOUBLE] = 1
+        work[_ROW + _COVER] = low_left if low_left < 3 else 3
+        # Where the tile owed may go anywhere, the choice of a double never decides whether there is one.
+        if r["on_double"] != 0 and low_left == 0 and (left > 0 or r["out_on_double"] == 0):
+            work[_ROW + _BARE] = 1
     if train == seat:
-        row[_OWN] = 1
-        row[_CLOSES] = np.int64(s["markers"][seat])
-    elif s["markers"][seat] != 0 and row[_CHAIN] > 0:
-        row[_MARKED] = 1
-        row[_MARKED_CHAIN] = row[_CHAIN]
-    if left > 0 and row[_CHAIN] == 0:
-        row[_STUCK] = 1
+        work[_ROW + _OWN] = 1
+        work[_ROW + _CLOSES] = np.int64(s["markers"][seat])
+    elif s["markers"][seat] != 0 and work[_ROW + _CHAIN] > 0:
+        work[_ROW + _MARKED] = 1
+        work[_ROW + _MARKED_CHAIN] = work[_ROW + _CHAIN]
+    if left > 0 and work[_ROW + _CHAIN] == 0:
+        work[_ROW + _STUCK] = 1
 
 
 @kernel
 def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scratch: Any) -> Int:
     """The play whose weighted quantities sum to least, the first in id order among equals.
-
-    In an opening chain it lays the longest chain.
 
     Args:
         s: the game, or what the seat to move may know of it.
@@ -240,18 +248,18 @@ def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scrat
     """
     work, sets, _ = scratch
     plan, other_plan, rest = sets[0], sets[1], sets[2]
-    costs, row = work[WORK_SIZE : WORK_SIZE + NUM_TACTICS], work[WORK_SIZE + NUM_TACTICS :]
     n = np.int64(s["num_players"])
     seat = np.int64(s["turn"])
     tiles = np.int64(s["num_tiles"])
     hand = s["hands"][seat]
     end = np.int64(s["ends"][seat])
     blank = np.int64(r["double_blank"])
-    longest = longest_chain(hand, end, TACTICIAN_NODES, blank, work, plan)
+    rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]
+    opening = opening_turn(s, r)
+    budget = np.int64(OPENING_NODES if opening else TACTICIAN_NODES)
+    longest = longest_chain(rest, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
-    if opening_turn(s, r) and longest > 0:
-        return first
     hidden: Int = np.int64(s["boneyard_size"])
     smallest: Int = np.int64(255)
     least: Int = seat
@@ -262,9 +270,12 @@ def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scrat
         if held < smallest:
             smallest = held
             least = other
-    danger = DANGER_LEVELS if s["boneyard_size"] == 0 else max(DANGER_LEVELS - smallest, 0)
+    if s["boneyard_size"] == 0:
+        smallest = 0
+    danger = DANGER_LEVELS - smallest if smallest < DANGER_LEVELS else 0
     for i in range(NUM_TACTICS):
-        costs[i] = DANGER_LEVELS * weights[0, i] + danger * weights[1, i]
+        cost = DANGER_LEVELS * weights[0, i] + danger * weights[1, i]
+        work[_COST + i] = weights[2, i] if opening else cost
     size = np.int64(s["hand_sizes"][seat])
     pips = pips_of_hand(hand, r)
     best = np.int64(legal[0])
@@ -279,7 +290,8 @@ def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scrat
         rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]
         rest[tile >> 6] &= ~bit(tile & 63)
         laid = pips_of_tile(tile, r)
-        row[:] = 0
+        for k in range(NUM_TACTICS):
+            work[_ROW + k] = 0
         chain: Int = longest
         chain_pips: Int = longest_pips
         kept = plan
@@ -288,18 +300,18 @@ def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scrat
             chain_pips -= laid
         elif train == seat or (plan[tile >> 6] & bit(tile & 63)) != _ZERO:
             after = np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile]) - end if train == seat else end
-            chain = longest_chain(rest, after, TACTICIAN_NODES, blank, work, other_plan)
+            chain = longest_chain(rest, after, budget, blank, work, other_plan)
             chain_pips = np.int64(work[BEST_PIPS])
             kept = other_plan
-        row[_CHAIN] = chain
-        row[_SPARE] = size - 1 - chain
-        row[_CHAIN_PIPS] = chain_pips
-        row[_SPARE_PIPS] = pips - laid - chain_pips
-        _of_the_hand(s, r, tile, train, rest, kept, row)
-        _of_the_table(s, tile, train, rest, least, hidden, row)
+        work[_ROW + _CHAIN] = chain
+        work[_ROW + _SPARE] = size - 1 - chain
+        work[_ROW + _CHAIN_PIPS] = chain_pips
+        work[_ROW + _SPARE_PIPS] = pips - laid - chain_pips
+        _of_the_hand(s, r, tile, train, rest, kept, work)
+        _of_the_table(s, tile, train, rest, least, hidden, work)
         cost = np.int64(0)
         for k in range(NUM_TACTICS):
-            cost += costs[k] * row[k]
+            cost += work[_COST + k] * work[_ROW + k]
         if not found or cost < cheapest:
             found = True
             cheapest = cost
