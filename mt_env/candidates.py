@@ -216,7 +216,9 @@ def candidate_rows(s: Any, r: Any, legal: Any, count: Int, rows: Any, scratch: A
     hand = s["hands"][seat]
     end = np.int64(s["ends"][seat])
     blank = np.int64(r["double_blank"])
-    longest = longest_chain(hand, end, NODES, blank, work, plan)
+    rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]  # an array of one kind: one compiled search
+    budget = np.int64(NODES)
+    longest = longest_chain(rest, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
     pips = pips_of_hand(hand, r)
@@ -252,7 +254,7 @@ def candidate_rows(s: Any, r: Any, legal: Any, count: Int, rows: Any, scratch: A
                 chain_pips = longest_pips - laid
             elif train == seat or in_plan:
                 after = np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile]) - end if train == seat else end
-                chain = longest_chain(rest, after, NODES, blank, work, other_plan)
+                chain = longest_chain(rest, after, budget, blank, work, other_plan)
                 chain_pips = np.int64(work[BEST_PIPS])
             row[_EMPTIES] = 1.0 if left == 0 else 0.0
         row[_CHAIN] = _cut(chain, HAND_SCALE)

@@ -19,7 +19,8 @@ from mt_env.core.chains import BEST_PIPS, FIRST_TILE, WORK_SIZE, longest_chain
 from mt_env.core.hands import common, pips_of_hand, pips_of_tile
 from mt_env.core.jit import kernel
 from mt_env.core.moves import opening_turn, play_train
-from mt_env.core.state import FITS, HIGH_OF, LOW_OF, MAX_TILES, UNABLE_LEVELS
+from mt_env.core.state import FITS, HIGH_OF, LOW_OF, UNABLE_LEVELS
+from mt_env.tiles import MAX_TILES
 
 TACTICIAN_NODES: Final[int] = 400
 """Budget of a chain search of ``tactician``."""
@@ -122,7 +123,10 @@ def weights_array(weights: Mapping[str, tuple[int, int, int]]) -> NDArray[np.int
 WEIGHTS: Final[NDArray[np.int64]] = weights_array(TACTICIAN_WEIGHTS)
 """`TACTICIAN_WEIGHTS` as an array."""
 
-_AT: Final[dict[str, int]] = {name: i for i, name in enumerate(TACTICS)}
+# A kernel keeps the quantities of the play at hand, then what each costs, behind the search's scratch.
+_ROW: Final[int] = WORK_SIZE
+_COST: Final[int] = WORK_SIZE + NUM_TACTICS
+_AT: Final[dict[str, int]] = {name: _ROW + i for i, name in enumerate(TACTICS)}
 _CHAIN, _SPARE = _AT["chain"], _AT["spare"]
 _CHAIN_PIPS, _SPARE_PIPS = _AT["chain_pips"], _AT["spare_pips"]
 _MOBILE, _SPARE_MOBILE = _AT["mobile"], _AT["spare_mobile"]
@@ -134,8 +138,6 @@ _NEXT, _OTHERS, _LEAST = _AT["next"], _AT["others"], _AT["least"]
 _LEFT, _LEFT_NEXT, _LEFT_MINE = _AT["left"], _AT["left_next"], _AT["left_mine"]
 
 _ZERO = np.uint64(0)
-_ROW: Final[int] = WORK_SIZE  # the quantities of the play at hand, in the search's scratch array
-_COST: Final[int] = WORK_SIZE + NUM_TACTICS  # what each costs in the position at hand
 
 
 def _doubles() -> NDArray[np.uint64]:
@@ -169,69 +171,78 @@ def chance(s: Any, other: Int, value: Int, hidden: Int) -> Int:
 
 
 @kernel
-def _of_the_table(s: Any, tile: Int, train: Int, rest: Any, least: Int, hidden: Int, work: Any) -> None:
-    """What laying ``tile`` on ``train`` gives to the other seats and leaves for them to cover."""
-    n = np.int64(s["num_players"])
-    seat = np.int64(s["turn"])
-    following = (seat + 1) % n
-    old_end = np.int64(s["ends"][train])
-    new_end = np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile]) - old_end
-    for step in range(1, n):
-        other = (seat + step) % n
-        change: Int = 0
-        if train == seat:  # closed by this play
-            if s["markers"][seat] != 0:
-                change = -chance(s, other, old_end, hidden)
-        elif train in (n, other) or s["markers"][train] != 0:
-            change = chance(s, other, new_end, hidden) - chance(s, other, old_end, hidden)
-        work[_ROW + (_NEXT if other == following else _OTHERS)] += change
-        if other == least:
-            work[_ROW + _LEAST] = change
-    if work[_ROW + _DOUBLE] == 0:
-        for i in range(np.int64(s["num_owed"])):
-            owed = np.int64(s["owed_trains"][i])
-            if owed != train:
-                value = np.int64(s["ends"][owed])
-                work[_ROW + _LEFT] += 1
-                work[_ROW + _LEFT_NEXT] += chance(s, following, value, hidden)
-                work[_ROW + _LEFT_MINE] += 1 if common(rest, FITS[value]) > 0 else 0
+def _weigh(s: Any, r: Any, tile: Int, train: Int, rest: Any, plan: Any, least: Int, work: Any) -> None:
+    """Write into ``work``, where the chain and zeros stand, what laying ``tile`` on ``train`` does.
 
-
-@kernel
-def _of_the_hand(s: Any, r: Any, tile: Int, train: Int, rest: Any, plan: Any, work: Any) -> None:
-    """What laying ``tile`` on ``train`` leaves in the hand: ``rest``, of which ``plan`` is the chain."""
+    ``rest`` is the hand without the tile, ``plan`` its chain, ``least`` the seat with the smallest hand.
+    """
     n = np.int64(s["num_players"])
     seat = np.int64(s["turn"])
     low, high = np.int64(LOW_OF[tile]), np.int64(HIGH_OF[tile])
-    new_end = low + high - np.int64(s["ends"][train])
-    left = work[_ROW + _CHAIN] + work[_ROW + _SPARE]
+    old_end = np.int64(s["ends"][train])
+    new_end = low + high - old_end
+    mine = train == seat
+    marked = s["markers"][seat] != 0
+    # The hand.
+    chain = work[_CHAIN]
+    mobile = spare_mobile = spare_doubles = chain_doubles = 0
     for word in range(3):
         fits = _ZERO
         for other in range(n + 1):
             if other in (n, seat) or s["markers"][other] != 0:
                 fits |= FITS[new_end if other == train else np.int64(s["ends"][other]), word]
         spare = rest[word] & ~plan[word]
-        work[_ROW + _MOBILE] += popcount(rest[word] & fits)
-        work[_ROW + _SPARE_MOBILE] += popcount(spare & fits)
-        work[_ROW + _SPARE_DOUBLES] += popcount(spare & _DOUBLES[word])
-        work[_ROW + _CHAIN_DOUBLES] += popcount(rest[word] & plan[word] & _DOUBLES[word])
+        mobile += popcount(rest[word] & fits)
+        spare_mobile += popcount(spare & fits)
+        spare_doubles += popcount(spare & _DOUBLES[word])
+        chain_doubles += popcount(rest[word] & plan[word] & _DOUBLES[word])
+    work[_MOBILE], work[_SPARE_MOBILE] = mobile, spare_mobile
+    work[_SPARE_DOUBLES], work[_CHAIN_DOUBLES] = spare_doubles, chain_doubles
     low_left, high_left = common(rest, FITS[low]), common(rest, FITS[high])
-    work[_ROW + _LOST] = (1 if low_left == 0 else 0) + (1 if high_left == 0 and low != high else 0)
-    work[_ROW + _RARE] = np.int64(s["unplayed"][low]) + (np.int64(s["unplayed"][high]) if low != high else 0)
-    if low == high:
-        work[_ROW + _DOUBLE] = 1
-        work[_ROW + _COVER] = low_left if low_left < 3 else 3
+    lost = 1 if low_left == 0 else 0
+    rare = np.int64(s["unplayed"][low])
+    left = chain + work[_SPARE]
+    if low != high:
+        lost += 1 if high_left == 0 else 0
+        rare += np.int64(s["unplayed"][high])
+    else:
+        work[_DOUBLE] = 1
+        work[_COVER] = low_left if low_left < 3 else 3
         # Where the tile owed may go anywhere, the choice of a double never decides whether there is one.
         if r["on_double"] != 0 and low_left == 0 and (left > 0 or r["out_on_double"] == 0):
-            work[_ROW + _BARE] = 1
-    if train == seat:
-        work[_ROW + _OWN] = 1
-        work[_ROW + _CLOSES] = np.int64(s["markers"][seat])
-    elif s["markers"][seat] != 0 and work[_ROW + _CHAIN] > 0:
-        work[_ROW + _MARKED] = 1
-        work[_ROW + _MARKED_CHAIN] = work[_ROW + _CHAIN]
-    if left > 0 and work[_ROW + _CHAIN] == 0:
-        work[_ROW + _STUCK] = 1
+            work[_BARE] = 1
+    work[_LOST], work[_RARE] = lost, rare
+    if mine:
+        work[_OWN] = 1
+        work[_CLOSES] = 1 if marked else 0
+    elif marked and chain > 0:
+        work[_MARKED] = 1
+        work[_MARKED_CHAIN] = chain
+    if left > 0 and chain == 0:
+        work[_STUCK] = 1
+    # The others.
+    hidden: Int = np.int64(s["boneyard_size"])
+    for other in range(n):
+        hidden += np.int64(s["hand_sizes"][other])
+    hidden -= np.int64(s["hand_sizes"][seat])
+    following = seat + 1 if seat + 1 < n else 0
+    for other in range(n):
+        if other == seat or not (train in (n, other) or s["markers"][train] != 0):
+            continue
+        change = -chance(s, other, old_end, hidden)
+        if not mine:  # else this play closes the train
+            change += chance(s, other, new_end, hidden)
+        work[_NEXT if other == following else _OTHERS] += change
+        if other == least:
+            work[_LEAST] = change
+    if low != high:
+        for i in range(np.int64(s["num_owed"])):
+            owed = np.int64(s["owed_trains"][i])
+            if owed != train:
+                value = np.int64(s["ends"][owed])
+                work[_LEFT] += 1
+                work[_LEFT_NEXT] += chance(s, following, value, hidden)
+                work[_LEFT_MINE] += 1 if common(rest, FITS[value]) > 0 else 0
 
 
 @kernel
@@ -260,13 +271,11 @@ def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scrat
     longest = longest_chain(rest, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
-    hidden: Int = np.int64(s["boneyard_size"])
     smallest: Int = np.int64(255)
     least: Int = seat
     for step in range(1, n):
         other = (seat + step) % n
         held = np.int64(s["hand_sizes"][other])
-        hidden += held
         if held < smallest:
             smallest = held
             least = other
@@ -303,12 +312,11 @@ def tactician_action(s: Any, r: Any, legal: Any, count: Int, weights: Any, scrat
             chain = longest_chain(rest, after, budget, blank, work, other_plan)
             chain_pips = np.int64(work[BEST_PIPS])
             kept = other_plan
-        work[_ROW + _CHAIN] = chain
-        work[_ROW + _SPARE] = size - 1 - chain
-        work[_ROW + _CHAIN_PIPS] = chain_pips
-        work[_ROW + _SPARE_PIPS] = pips - laid - chain_pips
-        _of_the_hand(s, r, tile, train, rest, kept, work)
-        _of_the_table(s, tile, train, rest, least, hidden, work)
+        work[_CHAIN] = chain
+        work[_SPARE] = size - 1 - chain
+        work[_CHAIN_PIPS] = chain_pips
+        work[_SPARE_PIPS] = pips - laid - chain_pips
+        _weigh(s, r, tile, train, rest, kept, least, work)
         cost = np.int64(0)
         for k in range(NUM_TACTICS):
             cost += work[_COST + k] * work[_ROW + k]
