@@ -148,6 +148,22 @@ def test_the_least_hand_is_told_apart_from_the_next() -> None:
     assert choice(ENDS, lacks=(2, 5), least=(-1, 0)) == "3-4@M"  # both alike: the first
 
 
+@pytest.mark.parametrize(
+    ("line", "play"),
+    [
+        (PLAN_OR_SPARE, "5-6@M"),  # the spare tile goes first
+        (MARKED, "1-2@0"),  # unless its own train is open and its chain in danger
+        (ENDS, "3-4@M"),  # an end that nobody can use
+        (OWED, "4-5@M"),
+        (DOUBLE, "4-4@M"),  # a double with a cover in hand
+        (changed(BASE, hands="1-2,2-3,5-6/5-7/0-7", boneyard=""), "5-6@M"),
+    ],
+)
+def test_the_tactician_plays(line: str, play: str) -> None:
+    state = parse_position(line)
+    assert state.action_to_string(make_bot("tactician").act(state.view(0), Rng(0))) == play
+
+
 def test_wrong_weights_are_refused() -> None:
     with pytest.raises(ValueError, match="weights: chain, oops missing or unknown"):
         weights_array({"oops": (0, 0, 0)} | {k: v for k, v in TACTICIAN_WEIGHTS.items() if k != "chain"})
