@@ -18,7 +18,8 @@ export OMP_NUM_THREADS = 1
 .PHONY: help venv setup setup-learn demo test check lane-bounds lane-nojit format fuzz bench bench-peers golden compat clean
 
 # What the two lanes play: the whole core, and with the JIT off, where a round takes a second, nothing else.
-CORE_TESTS = tests/rules tests/unit/test_jit.py tests/test_golden.py tests/test_lanes.py tests/test_perft.py
+CORE_TESTS = tests/rules tests/unit/test_jit.py tests/unit/test_tactics.py tests/test_golden.py tests/test_lanes.py \
+	tests/test_perft.py
 FACE_TESTS = tests/unit/test_bots.py tests/unit/test_observation.py tests/test_conformance.py
 
 help: ## list the targets

@@ -18,8 +18,9 @@ from benchmarks import batches, loops
 from benchmarks.floor import floor
 from benchmarks.registry import CASES, FLOOR, YARDSTICK, Case, Step, UnavailableError, case
 from mt_env import Game, MexicanTrainEnv, State, env, raw_env
+from mt_env.bots import KINDS
 from mt_env.candidates import NUM_FEATURES
-from mt_env.core.policies import HEAVIEST, PLANNER, PLANNER_FAST, RANDOM, new_scratch
+from mt_env.core.policies import new_scratch
 from mt_env.core.rollout import play_episodes
 from mt_env.core.state import GAME_DTYPE, MAX_LEGAL
 
@@ -141,8 +142,7 @@ def _core_cases(preset: str) -> None:
 
 
 def _playout_cases(preset: str) -> None:
-    kinds = {"random": RANDOM, "heaviest": HEAVIEST, "planner": PLANNER, "planner-fast": PLANNER_FAST}
-    for name, kind in kinds.items():
+    for name, kind in KINDS.items():
         case(f"playout {preset} {name}", "rounds", f"whole rounds, rules `{preset}`, four `{name}` bots")(
             lambda kind=kind: _playouts(preset, kind)  # type: ignore[misc]
         )

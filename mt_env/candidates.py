@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from mt_env.core.bits import Int, bit, popcount
 from mt_env.core.chains import BEST_PIPS, FIRST_TILE, longest_chain
+from mt_env.core.hands import mobile_tiles, pips_of_hand, pips_of_tile
 from mt_env.core.jit import kernel
 from mt_env.core.moves import opening_turn, play_train
-from mt_env.core.policies import mobile_tiles, new_scratch, pips_of_hand, pips_of_tile
+from mt_env.core.policies import new_scratch
 from mt_env.core.state import FITS, HIGH_OF, LOW_OF, UNABLE_LEVELS
 from mt_env.rules import ResolvedRules
 
@@ -215,7 +216,9 @@ def candidate_rows(s: Any, r: Any, legal: Any, count: Int, rows: Any, scratch: A
     hand = s["hands"][seat]
     end = np.int64(s["ends"][seat])
     blank = np.int64(r["double_blank"])
-    longest = longest_chain(hand, end, NODES, blank, work, plan)
+    rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]  # an array of one kind: one compiled search
+    budget = np.int64(NODES)
+    longest = longest_chain(rest, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
     pips = pips_of_hand(hand, r)
@@ -251,7 +254,7 @@ def candidate_rows(s: Any, r: Any, legal: Any, count: Int, rows: Any, scratch: A
                 chain_pips = longest_pips - laid
             elif train == seat or in_plan:
                 after = np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile]) - end if train == seat else end
-                chain = longest_chain(rest, after, NODES, blank, work, other_plan)
+                chain = longest_chain(rest, after, budget, blank, work, other_plan)
                 chain_pips = np.int64(work[BEST_PIPS])
             row[_EMPTIES] = 1.0 if left == 0 else 0.0
         row[_CHAIN] = _cut(chain, HAND_SCALE)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mt_env.bots import KINDS, play_episode
 from mt_env.game import Game, State
 from mt_env.rng import Rng, mix
 from mt_env.rules import PRESETS
@@ -198,6 +199,23 @@ def digests() -> str:
     return "\n".join(head + [digest_line(*what) for what in DIGESTS]) + "\n"
 
 
+# ---- Games of the rule bots --------------------------------------------------------------------------------
+
+
+def bot_line(bot: str, preset: str) -> str:
+    """One line for a match of two small rounds in which ``bot`` holds every seat."""
+    state = play_episode(Game(f"{preset};set=6;hand_size=6;rounds=2", 3, episode="match"), bot, 5)
+    moves = hashlib.sha256(" ".join(map(str, state.history())).encode()).hexdigest()[:16]
+    totals = "/".join(map(str, state.totals()))
+    return f"{bot} {preset}: {len(state.history())} moves, totals {totals}, actions {moves}"
+
+
+def bot_lines() -> str:
+    """The text of bots.txt."""
+    head = "# Games of the rule bots, see docs/testing.md: a name fixes how a bot plays."
+    return "\n".join([head, *(bot_line(bot, preset) for bot in KINDS for preset in PRESETS)]) + "\n"
+
+
 def main() -> None:
     """Rewrite all files."""
     FOLDER.mkdir(exist_ok=True)
@@ -206,7 +224,8 @@ def main() -> None:
         (FOLDER / f"{golden.name}.txt").write_text(text, encoding="utf-8")
         print(f"{golden.name}.txt: {len(text)} bytes")
     (FOLDER / "digests.txt").write_text(digests(), encoding="utf-8")
-    print("digests.txt")
+    (FOLDER / "bots.txt").write_text(bot_lines(), encoding="utf-8")
+    print("digests.txt, bots.txt")
 
 
 if __name__ == "__main__":

@@ -180,7 +180,14 @@ def test_position_shows_board_and_actions(
 
 def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "bots")
-    assert code == 0 and {"random", "heaviest", "planner", "planner-fast"} <= set(out.split())
+    assert code == 0 and {
+        "random",
+        "heaviest",
+        "planner",
+        "planner-fast",
+        "doubles_first",
+        "tactician",
+    } <= set(out.split())
 
 
 # --- the command itself -----------------------------------------------------------------------------------

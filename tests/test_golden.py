@@ -30,6 +30,12 @@ def test_larger_games_have_the_same_bytes() -> None:
     assert was == golden.digests(), differences(was, golden.digests())
 
 
+def test_the_rule_bots_still_play_alike() -> None:
+    was = (FOLDER / "bots.txt").read_text(encoding="utf-8")
+    now = golden.bot_lines()
+    assert was == now, differences(was, now)
+
+
 def test_every_preset_has_a_game_and_every_file_a_test() -> None:
     names = {game.name for game in GAMES}
     for preset in PRESETS:
@@ -37,7 +43,10 @@ def test_every_preset_has_a_game_and_every_file_a_test() -> None:
     for game in GAMES:
         if game.name in PRESETS:
             assert load_rules(game.rules).to_text().startswith(game.name)
-    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.txt" for name in names} | {"digests.txt"}
+    assert {path.name for path in FOLDER.iterdir()} == {f"{name}.txt" for name in names} | {
+        "digests.txt",
+        "bots.txt",
+    }
 
 
 def test_a_change_is_noticed() -> None:

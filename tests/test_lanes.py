@@ -114,11 +114,12 @@ def test_lock_step_in_the_lane(family: str) -> None:
 
 @pytest.mark.parametrize("seats", range(2, 15) if JIT else (2, 3))
 def test_bots_in_the_lane(seats: int) -> None:
-    """Every rule bot inside the kernel, in a round of each size; in matches of two rounds for few seats."""
+    """Every rule bot inside the kernel, in rounds of each size; in matches of two rounds for few seats."""
     game = Game("spruce;rounds=2", seats, episode="match") if seats < 5 else Game("spruce", seats)
     if not JIT:
         game = Game("spruce;rounds=2;set=6;hand_size=6", seats, episode="match")
-    kinds = [list(bots.KINDS.values())[seat % len(bots.KINDS)] for seat in range(seats)]
+    all_kinds = list(bots.KINDS.values())
+    kinds = [[all_kinds[(3 * i + seat) % len(all_kinds)] for seat in range(seats)] for i in range(2)]
     outs = (
         np.zeros((2, seats), np.int64),
         np.zeros((2, seats)),
@@ -131,7 +132,7 @@ def test_bots_in_the_lane(seats: int) -> None:
         np.zeros(1, GAME_DTYPE),
         game.rules_record,
         seeds,
-        np.array([kinds] * 2),
+        np.array(kinds),
         policies.new_scratch(),
         *outs,
     )

@@ -12,7 +12,8 @@
 
 Rule bots: ``random`` takes any legal action; ``heaviest`` lays the tile with most pips; ``planner`` keeps its
 longest chain for its own train and gives spare tiles to the others (400 nodes a chain search);
-``planner-fast`` is the same with 30 nodes, for playouts.
+``planner-fast`` is the same with 30 nodes, for playouts; ``doubles_first`` lays a double whenever it may,
+else the heaviest tile; ``tactician`` weighs its chain, what the others can do, and how near the end is.
 """
 
 from __future__ import annotations

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env.core.jit import kernel
-from mt_env.core.policies import HEAVIEST, PLANNER, PLANNER_FAST, RANDOM, new_scratch, policy_action
+from mt_env.core.policies import (
+    DOUBLES_FIRST,
+    HEAVIEST,
+    PLANNER,
+    PLANNER_FAST,
+    RANDOM,
+    TACTICIAN,
+    new_scratch,
+    policy_action,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +27,14 @@ if TYPE_CHECKING:
     from mt_env.view import View
 
 KINDS: Final[Mapping[str, int]] = MappingProxyType(
-    {"random": RANDOM, "heaviest": HEAVIEST, "planner": PLANNER, "planner-fast": PLANNER_FAST}
+    {
+        "random": RANDOM,
+        "heaviest": HEAVIEST,
+        "planner": PLANNER,
+        "planner-fast": PLANNER_FAST,
+        "doubles_first": DOUBLES_FIRST,
+        "tactician": TACTICIAN,
+    }
 )
 """Name of each rule bot -> its kind in `mt_env.core.policies`. A name fixes how a bot plays for good."""
 

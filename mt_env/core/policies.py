@@ -11,11 +11,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mt_env.core.bits import Int, below, bit, ctz, drop_lowest, popcount
+from mt_env.core.bits import Int, below, bit
 from mt_env.core.chains import BEST_PIPS, FIRST_TILE, WORK_SIZE, longest_chain
+from mt_env.core.hands import mobile_tiles, pips_of_hand, pips_of_tile
 from mt_env.core.jit import kernel
 from mt_env.core.moves import legal_actions, opening_turn, play_train
-from mt_env.core.state import FITS, HIGH_OF, LOW_OF, MAX_LEGAL
+from mt_env.core.state import HIGH_OF, LOW_OF, MAX_LEGAL
+from mt_env.core.tactics import NUM_TACTICS, WEIGHTS, tactician_action
 
 RANDOM: Final[int] = 0
 """Every legal action is as likely."""
@@ -25,6 +27,10 @@ PLANNER: Final[int] = 2
 """Keeps its longest chain (400 nodes a search) and gives spare tiles to other trains."""
 PLANNER_FAST: Final[int] = 3
 """``PLANNER`` with 30 nodes a search, for playouts."""
+DOUBLES_FIRST: Final[int] = 4
+"""A double whenever one may be laid, else as ``HEAVIEST``."""
+TACTICIAN: Final[int] = 5
+"""Weighs its plan, what the others can do with a play, and how near the end is; `mt_env.core.tactics`."""
 
 PLANNER_NODES: Final[int] = 400
 """Budget of a chain search of ``planner``; part of its name's meaning."""
@@ -40,6 +46,7 @@ _MOBILE_TILE: Final[float] = 1.0
 _DOUBLE_LAID: Final[float] = 5.0
 _OWN_PLAY: Final[float] = 3.0
 _MARKER_LEFT: Final[float] = 9.0
+_DOUBLE_BONUS: Final[int] = 1000  # more pips than any tile counts
 _ZERO = np.uint64(0)
 
 Scratch = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
@@ -48,35 +55,19 @@ Scratch = tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64]]
 
 def new_scratch() -> Scratch:
     """Working memory for one thread's ``policy_action`` calls; contents carry nothing between calls."""
-    return np.zeros(WORK_SIZE, np.int64), np.zeros((3, 3), np.uint64), np.zeros(MAX_LEGAL, np.int64)
+    return (
+        np.zeros(WORK_SIZE + 2 * NUM_TACTICS, np.int64),
+        np.zeros((3, 3), np.uint64),
+        np.zeros(MAX_LEGAL, np.int64),
+    )
 
 
 @kernel
-def pips_of_hand(hand: Any, r: Any) -> Int:
-    """Pips of a bit set of tiles, 0-0 as the rules count it."""
-    total: Int = 0
-    for word in range(3):
-        left = hand[word]
-        while left != _ZERO:
-            tile = word * 64 + ctz(left)
-            total += np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile])
-            left = drop_lowest(left)
-    if hand[0] & bit(0):
-        total += np.int64(r["double_blank"])
-    return total
+def heaviest_action(s: Any, r: Any, legal: Any, count: Int, double_bonus: Int) -> Int:
+    """The legal play with most pips, the first in id order among equals; a pass only if nothing else.
 
-
-@kernel
-def pips_of_tile(tile: Int, r: Any) -> Int:
-    """Pips of a tile in a hand, 0-0 as the rules count it."""
-    if tile == 0:
-        return np.int64(r["double_blank"])
-    return np.int64(LOW_OF[tile]) + np.int64(HIGH_OF[tile])
-
-
-@kernel
-def heaviest_action(s: Any, r: Any, legal: Any, count: Int) -> Int:
-    """The legal play with most pips, the first in id order among equals; a pass only if nothing else."""
+    ``double_bonus`` is added to the pips of a double.
+    """
     tiles = np.int64(s["num_tiles"])
     best = np.int64(legal[0])
     most = -1
@@ -84,25 +75,14 @@ def heaviest_action(s: Any, r: Any, legal: Any, count: Int) -> Int:
         action = np.int64(legal[i])
         if action >= r["draw_id"]:
             continue
-        weight = pips_of_tile(action % tiles, r)
+        tile = action % tiles
+        weight = pips_of_tile(tile, r)
+        if LOW_OF[tile] == HIGH_OF[tile]:
+            weight += double_bonus
         if weight > most:
             most = weight
             best = action
     return best
-
-
-@kernel
-def mobile_tiles(s: Any, seat: Int, train: Int, new_end: Int, rest: Any) -> Int:
-    """Tiles of ``rest`` that fit an end open to ``seat`` once ``train`` shows ``new_end``."""
-    n = np.int64(s["num_players"])
-    first = second = third = _ZERO
-    for other in range(n + 1):
-        if other in (n, seat) or s["markers"][other] != 0:
-            fits = FITS[new_end if other == train else np.int64(s["ends"][other])]
-            first |= fits[0]
-            second |= fits[1]
-            third |= fits[2]
-    return popcount(rest[0] & first) + popcount(rest[1] & second) + popcount(rest[2] & third)
 
 
 @kernel
@@ -120,7 +100,8 @@ def planner_action(s: Any, r: Any, legal: Any, count: Int, budget: Int, scratch:
     hand = s["hands"][seat]
     end = np.int64(s["ends"][seat])
     blank = np.int64(r["double_blank"])
-    longest = longest_chain(hand, end, budget, blank, work, plan)
+    rest[0], rest[1], rest[2] = hand[0], hand[1], hand[2]  # an array of one kind: one compiled search
+    longest = longest_chain(rest, end, budget, blank, work, plan)
     longest_pips = np.int64(work[BEST_PIPS])
     first = np.int64(work[FIRST_TILE])
     if opening_turn(s, r) and longest > 0:
@@ -185,7 +166,9 @@ def policy_action(s: Any, r: Any, kind: Int, rng: Any, scratch: Any) -> Int:
         return np.int64(legal[0])
     if kind == RANDOM:
         return np.int64(legal[below(rng, count)])
-    if kind == HEAVIEST:
-        return heaviest_action(s, r, legal, count)
+    if kind in (HEAVIEST, DOUBLES_FIRST):
+        return heaviest_action(s, r, legal, count, _DOUBLE_BONUS if kind == DOUBLES_FIRST else 0)
+    if kind == TACTICIAN:
+        return tactician_action(s, r, legal, count, WEIGHTS, scratch)
     budget = PLANNER_NODES if kind == PLANNER else PLANNER_FAST_NODES
     return planner_action(s, r, legal, count, budget, scratch)

@@ -39,6 +39,7 @@ from mt_env.rng import Rng
 from mt_env.rules import PRESETS
 from mt_env.view import View
 
+RULE_BOTS = ("random", "heaviest", "planner", "planner-fast", "doubles_first", "tactician")
 TABLES = [(name, n) for name in PRESETS for n in (2, 4, 8) if n in PRESETS[name].seats()]
 
 
@@ -82,12 +83,12 @@ class Through:
 @pytest.mark.parametrize(("rules", "n"), TABLES)
 @pytest.mark.parametrize("episode", ["round", "match"])
 def test_a_rule_bot_chooses_as_inside_the_kernel(rules: str, n: int, episode: str) -> None:
-    names = [bot_names()[seat % 4] for seat in range(n)]
-    kinds = [bots.KINDS[name] for name in names]
     if episode == "match":
         rules += ";rounds=2"
     game = Game(rules, n, episode=episode)  # type: ignore[arg-type]
     for seed in range(2 if n == 8 else 5):
+        names = [RULE_BOTS[(seed + seat) % len(RULE_BOTS)] for seat in range(n)]
+        kinds = [bots.KINDS[name] for name in names]
         states = np.zeros(1, GAME_DTYPE)
         outs = np.zeros((1, n), np.int64), np.zeros((1, n)), np.zeros((1, n)), np.zeros((1, 2), np.int64)
         play_episodes(
@@ -156,8 +157,8 @@ def test_compiled_kind() -> None:
 
 
 def test_the_rule_bots_are_there_under_their_names() -> None:
-    assert bot_names()[:4] == ("random", "heaviest", "planner", "planner-fast")
-    for name in bot_names()[:4]:
+    assert bot_names()[: len(RULE_BOTS)] == RULE_BOTS
+    for name in RULE_BOTS:
         assert bot_name(make_bot(name)) == name
         assert isinstance(make_bot(name), Bot)
 
