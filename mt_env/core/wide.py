@@ -156,6 +156,50 @@ def _store_sixteen(typingctx: Any, out: Any, at: Any, levels: Any, unit: Any) ->
 _store_levels: Any = intrinsic(_store_sixteen)
 
 
+def _touch(offsets: tuple[int, ...]) -> Any:
+    """An intrinsic that asks for the cache lines at ``offsets`` (bytes) of one entry of an array."""
+
+    def typed(typingctx: Any, array: Any, index: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            own = context.make_array(sig.args[0])(context, builder, value=args[0])
+            number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+            far = builder.mul(args[1], builder.extract_value(own.strides, 0))
+            begin = builder.gep(builder.bitcast(own.data, byte), [far])
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+            for offset in offsets:
+                place = builder.gep(begin, [ir.Constant(far.type, offset)])
+                builder.call(function, [place, *(ir.Constant(number, x) for x in (0, 3, 1))])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), codegen
+
+    return intrinsic(typed)
+
+
+def prefetcher(*offsets: int) -> Callable[[Any, Any], None]:
+    """A function ``(array, index)`` for kernels that asks for parts of ``array[index]`` before they are read.
+
+    It has no effect that can be seen; an index out of range does no harm.
+
+    Args:
+        offsets: in bytes, one for each cache line.
+    """
+    touch = _touch(offsets)
+
+    def prefetch(array: Any, index: Any) -> None:
+        """See `prefetcher`."""
+
+    @overload(prefetch, jit_options=_INLINED)
+    def _typed(array: Any, index: Any) -> Any:
+        def impl(array: Any, index: Any) -> None:
+            touch(array, np.intp(index))
+
+        return impl
+
+    return prefetch
+
+
 def _overload_bits(function: Any, store: Any, width: int) -> None:
     """Give ``function`` its compiled form."""
 

@@ -8,10 +8,15 @@ import numpy as np
 
 from mt_env.core.bits import Int, below, mix64, next64, stream
 from mt_env.core.jit import kernel
+from mt_env.core.wide import prefetcher
 from mt_env.vector.rows import advance_row, first_decision, is_legal, write_row
 
 _HALF = 2.0**-53
 _ELEVEN = np.uint64(11)
+_fetch_game = prefetcher(8, 72, 344, 424, 488, 552, 616, 680)
+_fetch_row = prefetcher(0, 64)
+_fetch_start = prefetcher(0)
+_fetch_mask = prefetcher(*range(0, 512, 64))
 CHOICE_STREAM = (1 << 64) - 1
 """Row i of a batch draws its random choices from ``Rng(mix(mix(seed, i), CHOICE_STREAM))``."""
 
@@ -84,6 +89,11 @@ def advance(
     """
     r, c = rules[0], config[0]
     for i in range(low, high):
+        _fetch_game(states, i + 1)
+        _fetch_row(meta, i + 1)
+        _fetch_start(legal, i + 1)
+        if c["mask"] != 0:
+            _fetch_mask(mask, i + 1)
         s, m = states[i], meta[i]
         if choosing and m["count"] > 0:
             actions[i] = legal[i, below(m["choice_rng"], m["count"])]

@@ -33,34 +33,37 @@ TRUNCATED: Final[int] = 4
 
 ROW_DTYPE: Final[np.dtype[np.void]] = np.dtype(
     [
+        # What every step reads or writes, in two cache lines.
+        ("choice_rng", np.uint64, (1,)),  # of random_actions and weighted_actions
+        ("seat", np.int64),  # to decide; the learner's where there is one
+        ("count", np.int64),  # legal actions; 0: over, waiting for a reset
+        ("steps", np.int64),  # decisions in this episode
+        ("moves", np.int64),  # moves applied since the batch was made
+        ("event_count", np.int64),
+        ("ended", np.int64),  # 1 if the last step ended an episode
+        ("truncated", np.int64),
+        ("paid", np.int64),  # 1 if rewards are not all 0
+        ("pays", np.int64),  # 1 if pending is not all 0
+        ("formal", np.int64),  # 1 if the decision is only a formality: the episode is over already
+        ("waits", np.int64),  # 1 if the episode is over and no new one has begun
+        ("shown", np.int64),  # candidate rows that are not all 0
+        ("kinds", np.int8, (MAX_SEATS,)),  # policy in each seat, CALLER
+        ("spare", np.int8, (10,)),
+        # What ends and beginnings of episodes touch.
         ("row_seed", np.uint64),  # the family of this row's episodes
         ("episode", np.uint64),  # episodes begun
         ("episode_seed", np.uint64),
-        ("choice_rng", np.uint64, (1,)),  # of random_actions and weighted_actions
+        ("how", np.int64),
+        ("final_seat", np.int64),  # the learner's seat in the last finished episode
+        ("final_steps", np.int64),
+        ("illegal", np.int64),  # illegal actions in this episode
+        ("final_illegal", np.int64),
         ("bot_rngs", np.uint64, (MAX_SEATS, 1)),
         ("rewards", np.float64, (MAX_SEATS,)),  # paid in the last step, by seat
         ("pending", np.float64, (MAX_SEATS,)),  # paid before the first decision of the episode now played
         ("ranks", np.float64, (MAX_SEATS,)),  # of the last finished episode
         ("shares", np.float64, (MAX_SEATS,)),
         ("points", np.int64, (MAX_SEATS,)),
-        ("kinds", np.int64, (MAX_SEATS,)),  # policy in each seat, CALLER
-        ("seat", np.int64),  # to decide; the learner's where there is one
-        ("count", np.int64),  # legal actions; 0: over, waiting for a reset
-        ("how", np.int64),
-        ("final_seat", np.int64),  # the learner's seat in the last finished episode
-        ("steps", np.int64),  # decisions in this episode
-        ("final_steps", np.int64),
-        ("moves", np.int64),  # moves applied since the batch was made
-        ("event_count", np.int64),
-        ("illegal", np.int64),  # illegal actions in this episode
-        ("final_illegal", np.int64),
-        ("ended", np.int64),  # 1 if the last step ended an episode
-        ("truncated", np.int64),
-        ("paid", np.int64),  # 1 if rewards are not all 0
-        ("pays", np.int64),  # 1 if pending is not all 0
-        ("shown", np.int64),  # candidate rows that are not all 0
-        ("formal", np.int64),  # 1 if the decision is only a formality: the episode is over already
-        ("waits", np.int64),  # 1 if the episode is over and no new one has begun
     ]
 )
 """The bookkeeping of one game of a batch."""
