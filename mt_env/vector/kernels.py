@@ -32,7 +32,7 @@ def _unmask(m: Any, c: Any, legal: Any, i: Int, mask: Any) -> None:
 @kernel
 def start(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, table: Any, now: Any, seeds: Any, which: Any, reseed: Any, low: Int, high: Int,
+    events: Any, scratch: Any, table: Any, seeds: Any, which: Any, reseed: Any, low: Int, high: Int,
 ) -> None:  # fmt: skip
     """Begin an episode in the games ``low .. high - 1`` that ``which`` names.
 
@@ -49,7 +49,6 @@ def start(
         events: int16 ``[N, L, 4]``.
         scratch: from ``policies.new_scratch()``.
         table: scratch, float64 ``[3, n]``.
-        now: scratch, int64 ``[MAX_LEGAL]``.
         seeds: uint64 ``[N]``, families of the games, used where ``reseed``.
         which: bool ``[N]``.
         reseed: whether the families begin anew.
@@ -72,14 +71,14 @@ def start(
         m["pending"][:] = 0.0
         m["paid"] = 0
         m["pays"] = 0
-        first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
+        first_decision(s, r, m, c, rings, legal, i, table, scratch)
         write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 
 @kernel
 def advance(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, table: Any, now: Any, actions: Any, final: Any, choosing: Any, low: Int,
+    events: Any, scratch: Any, table: Any, actions: Any, final: Any, choosing: Any, low: Int,
     high: Int,
 ) -> None:  # fmt: skip
     """One step of the games ``low .. high - 1``: arrays as in `start`.
@@ -98,7 +97,7 @@ def advance(
         if choosing and m["count"] > 0:
             actions[i] = legal[i, below(m["choice_rng"], m["count"])]
         _unmask(m, c, legal, i, mask)
-        advance_row(s, r, m, c, rings, legal, i, actions[i], final, now, table, scratch)
+        advance_row(s, r, m, c, rings, legal, i, actions[i], final, choosing, table, scratch)
         write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 
