@@ -15,12 +15,14 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from mt_env.core.jit import kernel
+
 BITS: Final[int] = 64
 """Entries that `spread` writes at most."""
 SHORT_BITS: Final[int] = 32
 """Entries that `spread_short` writes at most."""
 LEVELS: Final[int] = 16
-"""Entries that `spread_levels` writes at once."""
+"""Entries that `spread_levels` writes at once, or half of them twice."""
 
 _LANES: Final[int] = 8
 _INLINED: Final[Any] = {"forceinline": True}  # a call would cost more than the stores
@@ -133,26 +135,46 @@ def _store_32(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
     return types.void(out, types.intp, types.uint64), _store_bits(SHORT_BITS)
 
 
-def _store_sixteen(typingctx: Any, out: Any, at: Any, levels: Any, first: Any, scale: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        out, at, levels, first, scale = args
-        row = sig.args[0]
-        small, real = ir.VectorType(ir.IntType(8), LEVELS), ir.VectorType(ir.FloatType(), LEVELS)
-        given = builder.load(_place(context, builder, sig.args[2], levels, first, small), align=1)
-        most = _splat(builder, builder.trunc(scale, ir.IntType(8)), small)
-        kept = builder.select(builder.icmp_unsigned("<", given, most), given, most)
-        if row.dtype == types.uint8:
-            builder.store(kept, _place(context, builder, row, out, at, small), align=1)
+def _store_levels(lanes: int) -> Any:
+    """An intrinsic that writes ``lanes`` levels at once."""
+
+    def typed(typingctx: Any, out: Any, at: Any, levels: Any, first: Any, scale: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            out, at, levels, first, scale = args
+            row = sig.args[0]
+            small, real = ir.VectorType(ir.IntType(8), lanes), ir.VectorType(ir.FloatType(), lanes)
+            given = builder.load(_place(context, builder, sig.args[2], levels, first, small), align=1)
+            most = _splat(builder, builder.trunc(scale, ir.IntType(8)), small)
+            kept = builder.select(builder.icmp_unsigned("<", given, most), given, most)
+            if row.dtype == types.uint8:
+                builder.store(kept, _place(context, builder, row, out, at, small), align=1)
+                return context.get_dummy_value()
+            unit = _splat(builder, builder.uitofp(scale, ir.FloatType()), real)
+            value = builder.fdiv(builder.uitofp(kept, real), unit)
+            builder.store(value, _place(context, builder, row, out, at, real), align=4)
             return context.get_dummy_value()
-        unit = _splat(builder, builder.uitofp(scale, ir.FloatType()), real)
-        value = builder.fdiv(builder.uitofp(kept, real), unit)
-        builder.store(value, _place(context, builder, row, out, at, real), align=4)
-        return context.get_dummy_value()
 
-    return types.void(out, types.intp, levels, types.intp, types.intp), codegen
+        return types.void(out, types.intp, levels, types.intp, types.intp), codegen
+
+    return intrinsic(typed)
 
 
-_store_levels: Any = intrinsic(_store_sixteen)
+_store_all_levels = _store_levels(LEVELS)
+_store_half_levels = _store_levels(LEVELS // 2)
+
+
+def _expected(typingctx: Any, flag: Any) -> Any:
+    """``flag``, which the compiler is told to expect to be true."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        one = ir.IntType(1)
+        expect = builder.module.declare_intrinsic("llvm.expect", [one], ir.FunctionType(one, [one, one]))
+        return builder.call(expect, [args[0], ir.Constant(one, 1)])
+
+    return types.boolean(types.boolean), codegen
+
+
+_likely: Any = intrinsic(_expected)
 
 
 def _touch(offsets: tuple[int, ...]) -> Any:
@@ -199,6 +221,18 @@ def prefetcher(*offsets: int) -> Callable[[Any, Any], None]:
     return prefetch
 
 
+@kernel
+def _narrow_bits(out: Any, at: Any, word: Any, count: Any) -> None:
+    for i in range(count):
+        out[at + i] = (word >> np.uint64(i)) & _U1
+
+
+@kernel
+def _narrow_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
+    for i in range(count):
+        put_count(out, at + i, np.int64(levels[first + i]), scale)
+
+
 def _overload_bits(function: Any, store: Any, width: int) -> None:
     """Give ``function`` its compiled form."""
 
@@ -207,17 +241,15 @@ def _overload_bits(function: Any, store: Any, width: int) -> None:
         if _is_row(out):
 
             def impl(out: Any, at: Any, word: Any, count: Any) -> None:
-                if at + width <= len(out):
+                if _likely(at + width <= len(out)):
                     store(out, np.intp(at), np.uint64(word))
                 else:
-                    for i in range(count):
-                        out[at + i] = (np.uint64(word) >> np.uint64(i)) & _U1
+                    _narrow_bits(out, at, np.uint64(word), count)
 
         else:
 
             def impl(out: Any, at: Any, word: Any, count: Any) -> None:
-                for i in range(count):
-                    out[at + i] = (np.uint64(word) >> np.uint64(i)) & _U1
+                _narrow_bits(out, at, np.uint64(word), count)
 
         return impl
 
@@ -231,18 +263,20 @@ def _spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale
     if _is_row(out) and _is_row(levels):
 
         def impl(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
-            begun = 0
-            if at + LEVELS <= len(out):
-                _store_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
-                begun = LEVELS
-            for i in range(begun, count):
-                put_count(out, at + i, np.int64(levels[first + i]), scale)
+            half = LEVELS // 2
+            if _likely(half <= count <= LEVELS):
+                _store_half_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
+                last = count - half
+                _store_half_levels(out, np.intp(at + last), levels, np.intp(first + last), np.intp(scale))
+            elif _likely(count < half and at + LEVELS <= len(out)):
+                _store_all_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
+            else:
+                _narrow_levels(out, at, levels, first, count, scale)
 
     else:
 
         def impl(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
-            for i in range(count):
-                put_count(out, at + i, np.int64(levels[first + i]), scale)
+            _narrow_levels(out, at, levels, first, count, scale)
 
     return impl
 
