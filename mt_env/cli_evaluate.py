@@ -23,8 +23,8 @@ def add_evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
         commands,
         "evaluate",
         "let a bot play a named, frozen protocol, for a result that can be cited",
-        "Opponents, rules,\nseeds and numbers of deals are fixed by the protocol's name. The table goes to stdout; "
-        "the file holds\nall games, so that anybody can check it by --verify.",
+        "Opponents, rules,\nseeds and numbers of deals are fixed by the protocol's name. The table goes to "
+        "stdout; the file holds\nall games, so that anybody can check it by --verify.",
         [
             "mybots:Careful --protocol mt-eval-v1 --workers 4 --resume",
             "mybots:Search --subset slow --out search.json",
@@ -44,7 +44,7 @@ def add_evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="the result (default PROTOCOL-BOT.json here); must not exist, or --resume",
+        help="the result (default PROTOCOL-BOT.json here); no file that exists",
     )
     parser.add_argument(
         "--resume", action="store_true", help="go on with what was begun for the same file, if there is any"
@@ -57,12 +57,14 @@ def add_evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
     what.add_argument(
         "--compare", nargs=2, metavar="FILE", help="difference of two results' scores, paired by deal"
     )
-    parser.add_argument("--bot", dest="with_bot", metavar="BOT", help="who plays again (default: as in FILE)")
+    parser.add_argument(
+        "--bot", dest="with_bot", metavar="BOT", help="with --verify: who plays again (default: as in FILE)"
+    )
     parser.add_argument(
         "--sample",
         type=whole(1),
         metavar="N",
-        help="with --verify: only N deals of each table, drawn at random",
+        help="play only N deals of each table, drawn at random",
     )
     parser.add_argument(
         "--seed", type=whole(0, 2**64 - 1), metavar="S", help="by which they are drawn (default: a new one)"
@@ -132,9 +134,9 @@ def _progress(args: argparse.Namespace) -> bool:
     return not args.quiet and (sys.stderr.isatty() if args.progress is None else bool(args.progress))
 
 
-def _find_bots_here(*bots: str | None) -> None:
+def _find_bots_here() -> None:
     """So that mybots.py in the current folder is found."""
-    if any(bot is not None and ":" in bot for bot in bots) and os.getcwd() not in sys.path:
+    if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
 
 
@@ -149,16 +151,9 @@ def _compare(first: str, second: str) -> int:
 
 def _verify(args: argparse.Namespace) -> int:
     from mt_env.arena import WorkerError
-    from mt_env.arena.evaluation import Evaluation, InconsistentError
     from mt_env.arena.verification import verify
 
-    named = args.with_bot
-    if named is None:
-        try:
-            named = Evaluation.load(args.verify).bot.spec
-        except InconsistentError:
-            pass  # verify tells
-    _find_bots_here(named)
+    _find_bots_here()
     try:
         found = verify(
             args.verify,
@@ -180,15 +175,13 @@ def _play(args: argparse.Namespace) -> int:
     from mt_env.arena.protocol import PARTS, evaluate, write_timings
 
     if args.bot is None:
-        raise ValueError(
-            f"BOT: name the bot to evaluate, or --list, --show, --verify (see {PROG} evaluate --help)"
-        )
+        raise ValueError(f"BOT: name the bot to evaluate, as planner (see {PROG} evaluate --help)")
     protocol = _find(args.protocol)
     name = re.sub(r"[^A-Za-z0-9_.+]+", "-", args.bot).strip("-.")
     label = protocol.label(args.subset).replace("/", "-")
     out = f"{label}-{name}.json" if args.out is None else args.out
     check_outputs([path for path in (out, args.timings) if path is not None])
-    _find_bots_here(args.bot)
+    _find_bots_here()
     goes_on = f"what is finished is in {out}{PARTS}, --resume goes on"
 
     def tell(line: str) -> None:

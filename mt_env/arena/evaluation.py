@@ -185,7 +185,7 @@ class Evaluation:
             lines[-1] += [*cells(row.win_share, 1, True), *cells(row.fair, 3), *points, str(row.failures)]
         text = [
             f"{self.name}, bot {self.bot.name}{clock}",
-            f"score {' '.join(cells(self.score, 3))}: mean over the tables of win share x seats, 1 is equal play",
+            f"score {' '.join(cells(self.score, 3))}: mean over tables of win share x seats, 1 is equal play",
             "",
             *grid(lines, 2),
             "",
@@ -244,8 +244,9 @@ class Evaluation:
         content = self.to_dict()
         tables = []
         for entry in content.pop("tables"):
-            played = ",\n".join(canonical(deal) for deal in entry.pop("games"))
-            tables.append(f'{json.dumps(entry)[:-1]}, "games": [\n{played}\n]}}')
+            played = ",\n".join(canonical(deal) for deal in entry["games"])
+            rest = json.dumps({key: value for key, value in entry.items() if key != "games"})
+            tables.append(f'{rest[:-1]}, "games": [\n{played}\n]}}')
         end = json.dumps(content.pop("content_sha256"))
         lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
         lines += ['"tables": [\n' + ",\n".join(tables) + "\n]", f'"content_sha256": {end}']
@@ -306,9 +307,9 @@ class Evaluation:
         for mine, theirs in zip(wanted["tables"], data["tables"], strict=True):
             for key in (*mine, *theirs):
                 what = f"{where}: table {mine['table']}: {key}"
-                _check(what, theirs.get(key), mine.get(key), "what its games give")
+                _check(what, theirs.get(key), mine.get(key), "what follows from the games")
         for key in (*wanted, *data):
-            _check(f"{where}: {key}", data.get(key), wanted.get(key), "what its games and settings give")
+            _check(f"{where}: {key}", data.get(key), wanted.get(key), "what follows from the rest")
 
 
 def _check(what: str, found: object, wanted: object, meaning: str) -> None:
