@@ -182,7 +182,7 @@ def _play(args: argparse.Namespace) -> int:
     out = f"{label}-{name}.json" if args.out is None else args.out
     check_outputs([path for path in (out, args.timings) if path is not None])
     _find_bots_here()
-    goes_on = f"what is finished is in {out}{PARTS}, --resume goes on"
+    parts = f"{out}{PARTS}"
 
     def tell(line: str) -> None:
         if not args.quiet:
@@ -201,10 +201,12 @@ def _play(args: argparse.Namespace) -> int:
             tell=tell,
         )
     except WorkerError as error:
-        print(f"{PROG}: error: {' '.join(str(error).split())}; {goes_on}", file=sys.stderr)
+        kept = f"; what is finished is in {parts}, --resume goes on" if os.path.isdir(parts) else ""
+        print(f"{PROG}: error: {' '.join(str(error).split())}{kept}", file=sys.stderr)
         return WORKER_DIED
     except KeyboardInterrupt:
-        print(f"{PROG}: {goes_on}", file=sys.stderr)
+        if os.path.isdir(parts):
+            print(f"{PROG}: what is finished is in {parts}, --resume goes on", file=sys.stderr)
         raise
     if args.timings is not None:
         write_timings(result, args.timings)

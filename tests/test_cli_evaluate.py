@@ -12,6 +12,7 @@ from mt_env.arena import protocols
 from mt_env.arena.evaluation import Evaluation
 from mt_env.arena.protocol import PROTOCOLS, Protocol, ProtocolTable
 from mt_env.cli import main
+from mt_env.rng import mix
 
 TINY = Protocol(
     "tiny",
@@ -107,3 +108,22 @@ def test_wrong_arguments(here: Path, arguments: list[str], says: str, capsys) ->
     out, err = capsys.readouterr()
     assert out == "" and says in err and err.count("\n") == 1
     assert {path.name for path in here.iterdir()} <= {"protocol_bots.py", "__pycache__"}
+
+
+@pytest.mark.parametrize("deal", [0, 3])
+def test_interrupted(here: Path, deal: int, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """What is said about going on is true: nothing is left behind that holds nothing."""
+
+    def interrupted(self, game, seat, seed):
+        if seed == mix(mix(5, deal), 2**32 + seat):
+            raise KeyboardInterrupt
+
+    import protocol_bots
+
+    command = ["evaluate", "protocol_bots:First", "--protocol", "tiny", "--out", "r.json"]
+    monkeypatch.setattr(protocol_bots.First, "reset", interrupted, raising=False)
+    assert main(command) == 130
+    told = "mexican-train: what is finished is in r.json.parts, --resume goes on\n" if deal else ""
+    assert capsys.readouterr().err == f"{told}mexican-train: interrupted\n"
+    assert (here / "r.json.parts").exists() == bool(deal)
+    monkeypatch.undo()

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +45,9 @@ __all__ = [
 
 PARTS: Final = ".parts"
 """Ending of the folder beside a result's file that holds the tables while they are played."""
+
+HEAD: Final = "evaluation.json"
+"""The file in that folder that says whose it is."""
 
 
 def evaluate(
@@ -93,27 +97,28 @@ def evaluate(
             return _finished(out, protocol, subset, identity)
         folder = _begun(Path(f"{os.fspath(out)}{PARTS}"), protocol, subset, identity, resume)
     games, times, clock = [], [], _TimeLeft(tables)
-    for number, table in enumerate(tables, 1):
-        result = tournament(
-            [bot, *table.opponents],
-            table.deals,
-            table.seed,
-            rules=table.rules,
-            episode=table.episode,
-            engine=table.engine,
-            seatings=table.seatings,
-            workers=workers,
-            stream=None if folder is None else folder / f"{table.name}.jsonl",
-            resume=folder is not None,
-            resamples=protocol.resamples,
-            time_decisions=time_decisions,
-            progress=progress,
-        )
-        games.append(_games(result))
-        times.append({"table": table.name, **timings(result)})
-        clock.add(table, result)
-        if tell is not None:
-            tell(f"{number} of {len(tables)} tables: {table.name}, {table.deals} deals{clock}")
+    with _removed_if_empty(folder):
+        for number, table in enumerate(tables, 1):
+            result = tournament(
+                [bot, *table.opponents],
+                table.deals,
+                table.seed,
+                rules=table.rules,
+                episode=table.episode,
+                engine=table.engine,
+                seatings=table.seatings,
+                workers=workers,
+                stream=None if folder is None else folder / f"{table.name}.jsonl",
+                resume=folder is not None,
+                resamples=protocol.resamples,
+                time_decisions=time_decisions,
+                progress=progress,
+            )
+            games.append(_games(result))
+            times.append({"table": table.name, **timings(result)})
+            clock.add(table, result)
+            if tell is not None:
+                tell(f"{number} of {len(tables)} tables: {table.name}, {table.deals} deals{clock}")
     evaluation = Evaluation(protocol, subset, identity, tuple(games), timings=tuple(times))
     if out is not None and folder is not None:
         evaluation.to_json(out)
@@ -158,8 +163,12 @@ def _finished(
 
 
 def _begun(folder: Path, protocol: Protocol, subset: str | None, bot: BotIdentity, resume: bool) -> Path:
-    """The folder for tables under way, checked to be of this evaluation."""
-    head = folder / "evaluation.json"
+    """The folder for tables under way, made if need be.
+
+    Raises:
+        ValueError: it is of another evaluation, of none, or is not to be gone on with.
+    """
+    head = folder / HEAD
     settings = _settings(protocol, subset, bot)
     if head.exists():
         if not resume:
@@ -177,6 +186,17 @@ def _begun(folder: Path, protocol: Protocol, subset: str | None, bot: BotIdentit
         folder.mkdir(exist_ok=True)
         write_text(head, json.dumps(settings) + "\n")
     return folder
+
+
+@contextmanager
+def _removed_if_empty(folder: Path | None) -> Iterator[None]:
+    """After an error, remove the folder if no table got a deal: it would only be in the way."""
+    try:
+        yield
+    except BaseException:
+        if folder is not None and [path.name for path in folder.iterdir()] == [HEAD]:
+            shutil.rmtree(folder)
+        raise
 
 
 class _TimeLeft:
