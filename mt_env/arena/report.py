@@ -45,7 +45,7 @@ def cells(estimate: Estimate, digits: int, percent: bool = False, sign: bool = F
     return [number(estimate.value), f"[{number(estimate.low)}, {number(estimate.high)}]"]
 
 
-def _grid(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+def grid(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Rows with aligned columns, the first ``left`` to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -63,7 +63,7 @@ def _standing_rows(standings: Sequence[Standing], first: str) -> list[str]:
     for s in standings:
         share, points, rank = cells(s.win_share, 1, True), cells(s.points, 2), cells(s.rank, 2)
         rows.append([s.label + "*" * s.timed, *share, f"{s.fair.value:.2f}", *points, *rank])
-    return _grid(rows)
+    return grid(rows)
 
 
 def heading(result: TournamentResult) -> list[str]:
@@ -121,7 +121,7 @@ def table(result: TournamentResult) -> str:
         for d in result.differences:
             share, points = cells(d.win_share, 1, True, True), cells(d.points, 2, sign=True)
             rows.append([f"{d.first} - {d.second}", *share, *points, *cells(d.ahead, 1, True)])
-        lines += ["", *_grid(rows)]
+        lines += ["", *grid(rows)]
     out, blocked = map(int, result.ends.sum(axis=(0, 1)))
     seats = "  ".join(f"{seat}: {share:.1%}" for seat, share in enumerate(result.seat_shares))
     lines += [
