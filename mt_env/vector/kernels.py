@@ -8,15 +8,25 @@ import numpy as np
 
 from mt_env.core.bits import Int, below, mix64, next64, stream
 from mt_env.core.jit import kernel
+from mt_env.core.state import GAME_DTYPE
 from mt_env.core.wide import prefetcher
 from mt_env.vector.rows import advance_row, first_decision, is_legal, write_row
 
 _HALF = 2.0**-53
 _ELEVEN = np.uint64(11)
-_fetch_game = prefetcher(8, 72, 344, 424, 488, 552, 616, 680)
-_fetch_row = prefetcher(0, 64)
+
+# While a game is stepped, the next one's cache lines are on their way: with thousands of games none of it
+# is near the processor otherwise. Which lines: those that nearly every move of a table of four touches.
+_LINE = 64
+_at = {name: field[1] for name, field in (GAME_DTYPE.fields or {}).items()}
+_fetch_game = prefetcher(
+    _at["hands"], _at["hands"] + _LINE, _at["table"], _at["moves"], _at["turn"], _at["lengths"],
+    _at["unplayed"], _at["unable"] + _LINE,
+)  # fmt: skip
+_fetch_row = prefetcher(0, _LINE)
 _fetch_start = prefetcher(0)
-_fetch_mask = prefetcher(*range(0, 512, 64))
+_fetch_mask = prefetcher(*range(0, 8 * _LINE, _LINE))
+
 CHOICE_STREAM = (1 << 64) - 1
 """Row i of a batch draws its random choices from ``Rng(mix(mix(seed, i), CHOICE_STREAM))``."""
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numba
+import numpy as np
 import pytest
 
 from mt_env.core import chains, jit, play, rounds
@@ -111,3 +113,33 @@ def test_the_notice_is_given_once_for_kernels_of_this_package(capsys: pytest.Cap
         notice.on_start(event("mt_env.core.play"))
         notice.on_end(event("mt_env.core.play"))
     assert capsys.readouterr().err.count("compiling its kernels") == 1
+
+
+def test_a_kernel_has_no_memory_of_its_own_unless_it_says_so() -> None:
+    def made() -> int:
+        return len(np.zeros(4, np.int64))
+
+    def refused() -> int:
+        return len(np.zeros(4, np.int64))
+
+    assert jit.allocating_kernel(made)() == 4
+    if not jit.config.DISABLE_JIT:  # else every array handed on would be counted, by atomic operations
+        for decorator in (jit.kernel, jit.inlined_kernel):
+            with pytest.raises(numba.core.errors.TypingError):
+                decorator(refused)()
+
+
+def test_kernels_inside_an_inlined_one_are_not_inlined_for_that() -> None:
+    if jit.config.DISABLE_JIT:
+        pytest.skip("nothing is compiled")
+
+    @jit.kernel
+    def inner(x: int) -> int:
+        return x + 1
+
+    @jit.inlined_kernel
+    def outer(x: int) -> int:
+        return inner(x) + 1
+
+    assert outer(1) == 3
+    assert [fn.targetoptions["forceinline"] for fn in (inner, outer)] == [False, True]
