@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env.core.bits import below
-from mt_env.core.jit import kernel
+from mt_env.core.jit import allocating_kernel, kernel
 from mt_env.core.state import MAX_SEATS
 from mt_env.rng import Rng
 
@@ -64,7 +64,7 @@ class Choices:
         return len(self.first) - 1
 
 
-@kernel
+@allocating_kernel
 def _count(ranks: Any, radix: Any, ways: Any, first: Any, codes: Any, weights: Any, fill: bool) -> None:
     """Choice sets of each deal: how many in a first pass (into ``first``), which in a second (``fill``)."""
     deals, games, n = ranks.shape
@@ -153,7 +153,7 @@ def _ln(x: float) -> float:
     return total * y + exponent * 0.6931471805599453
 
 
-@kernel
+@allocating_kernel
 def _fit(counts: Any, begin: Any, who: Any, times: Any, taken: Any, prior: float, strength: Any) -> int:
     """Strengths of highest likelihood, from those given; returns the number of steps.
 
@@ -204,7 +204,7 @@ def _logs(strength: Any, logs: Any) -> None:
         logs[i] -= total / len(strength)
 
 
-@kernel
+@allocating_kernel
 def _fit_resamples(
     first: Any, which: Any, weight: Any, single: Any, begin: Any, who: Any, times: Any, places: Any,
     prior: float, rng: Any, strength: Any, logs: Any,
