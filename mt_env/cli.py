@@ -26,6 +26,7 @@ from mt_env.cli_common import (
     add_command,
     whole,
 )
+from mt_env.cli_report import add_report
 
 MAX_PERFT_DEPTH: Final = 1000
 """`mt_env.core.perft.MAX_DEPTH`, here without loading the core."""
@@ -37,6 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mt_env {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_tournament(commands)
+    add_report(commands)
     _add_rules(commands)
     _add_position(commands)
     _add_perft(commands)
