@@ -160,23 +160,58 @@ def _estimates(result: TournamentResult) -> dict[str, list[Estimate]]:
     }
 
 
-def _of_equals() -> Found:
-    """What symmetry says of four equal bots."""
-    pairs = len(list(combinations(range(SEATS), 2)))
-    return {
+PAIRS: Final = tuple(combinations(range(SEATS), 2))
+"""Bots that are compared, in the order of `TournamentResult.differences`."""
+
+
+def ahead_of_next(result: TournamentResult) -> Estimate:
+    """Share of the games in which a bot is ahead of the one in the seat after it, level ones counted half.
+
+    Args:
+        result: of equal bots with rotations, which leave every bot before the same one.
+    """
+    ranks = result.game_ranks
+    margins = np.sign(np.roll(ranks, -1, axis=2) - ranks).sum(axis=(1, 2))[:, None]
+    return Bootstrap(margins, result.seed).mean([0], ranks[0].size).scaled(0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What is true of the bots of a case."""
+
+    values: Found
+    next: Estimate | None = None
+    """Of equal bots: `ahead_of_next`."""
+
+
+def of_equals(policies: Sequence[str]) -> Truth:
+    """What is true of four equal bots with rotations.
+
+    The rotations go around: whatever holds of bot i holds of bot i + 1. So no bot can have more than another.
+    Two bots across the table are ahead of each other equally often; for neighbours that does not follow,
+    since one always plays after the other, and a long tournament says it.
+
+    Args:
+        policies: as for `tossed`.
+    """
+    found = ahead_of_next(tossed(policies, TRUTH_DEALS, TRUTH_SEED))
+    first = found.value
+    ahead = {(0, 1): first, (1, 2): first, (2, 3): first, (0, 3): 1 - first}
+    values = {
         JUDGED: [1 / SEATS] * SEATS,
         "rank": [(SEATS + 1) / 2] * SEATS,
-        "win share, difference": [0.0] * pairs,
-        "points, difference": [0.0] * pairs,
-        "ahead": [0.5] * pairs,
+        "win share, difference": [0.0] * len(PAIRS),
+        "points, difference": [0.0] * len(PAIRS),
+        "ahead": [ahead.get(pair, 0.5) for pair in PAIRS],
         "rating": [0.0] * SEATS,
     }
+    return Truth(values, found)
 
 
-def _of_unequals() -> Found:
+def _of_unequals() -> Truth:
     """What a long tournament found."""
     result = tournament(UNEQUAL, TRUTH_DEALS, TRUTH_SEED)
-    return {name: [e.value for e in found] for name, found in _estimates(result).items()}
+    return Truth({name: [e.value for e in found] for name, found in _estimates(result).items()})
 
 
 @dataclass(frozen=True)
@@ -188,7 +223,7 @@ class Case:
     equal: bool
     play: Callable[[int, int], TournamentResult]
     """From deals and seed."""
-    truth: Callable[[], Found]
+    truth: Callable[[], Truth]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -201,14 +236,14 @@ CASES: Final = (
         "four `random`, each with a generator of its own",
         True,
         lambda deals, seed: tossed(["random"], deals, seed),
-        _of_equals,
+        lambda: of_equals(["random"]),
     ),
     Case(
         "tossers",
         f"four bots that toss before each game whom to play as: {_listed(TOSSED)}",
         True,
         lambda deals, seed: tossed(TOSSED, deals, seed),
-        _of_equals,
+        lambda: of_equals(TOSSED),
     ),
     Case(
         "unequal",
@@ -294,17 +329,22 @@ def measure(
         cases: of `CASES`.
         deals: numbers of deals.
         repeats: tournaments of each case and number.
-        seed: of everything but the long tournament.
+        seed: of everything but the long tournaments.
         progress: show a bar on stderr.
     """
-    rows = []
+    rows, neighbours = [], {}
     total = len(cases) * repeats * sum(deals)
     with tqdm(total=total, unit="deal", disable=not progress, leave=False) as bar:
         for case in cases:
             truth = case.truth()
+            if truth.next is not None:
+                neighbours[case.name] = list(truth.next)
             for number in deals:
-                rows += count(case, truth, number, repeats, seed, bar)
-    return {"mt_env": __version__, "repeats": repeats, "seed": seed, "deals": list(deals), "rows": rows}
+                rows += count(case, truth.values, number, repeats, seed, bar)
+    return {
+        **{"mt_env": __version__, "repeats": repeats, "seed": seed, "deals": list(deals)},
+        **{"ahead_of_next": neighbours, "rows": rows},
+    }
 
 
 def failures(run: dict[str, Any]) -> list[str]:
@@ -349,15 +389,29 @@ def generated(run: dict[str, Any]) -> str:
     """The generated part of docs/arena.md."""
     names = {row["case"] for row in run["rows"]}
     cases = "".join(f"- **{case.name}**: {case.meaning}.\n" for case in CASES if case.name in names)
+    neighbours = {name: Estimate(*found) for name, found in run["ahead_of_next"].items()}
+    first = " and ".join(f"{_percent(found)} ({name})" for name, found in neighbours.items())
     missed = failures(run)
-    verdict = "met" if not missed else f"**not met**: {'; '.join(missed)}"
-    return (
-        f"`python -m benchmarks.intervals --repeats {run['repeats']} --seed {run['seed']} --deals "
-        f"{' '.join(map(str, run['deals']))}`, rules `spruce`, {SEATS} seats, rotations:\n\n{cases}\n"
-        f"{_summary(run)}\nAsked: {BAND[0]:.0%} to {BAND[1]:.0%} for the win share of equal bots; {verdict}. "
-        "What the\nsingle bots and pairs had, and how wide the intervals were, the command prints and "
-        "`benchmarks/results/intervals.json`\nholds.\n"
+    single = [
+        wilson(held, run["repeats"])
+        for row in run["rows"]
+        if row["what"] == JUDGED and row["case"] in neighbours
+        for held in row["held"]
+    ]
+    ends = [_percent(pick(single, key=lambda e: e.value)) for pick in (min, max)] if single else ["-", "-"]
+    asked = (
+        f"Asked: {BAND[0]:.0%} to {BAND[1]:.0%} for the win share of equal bots, their mean; "
+        f"{'met' if not missed else '**not met**: ' + '; '.join(missed)}. Bot by bot it is from {ends[0]} "
+        f"to {ends[1]}. Rotations leave every bot before the same one, so for neighbours `ahead` is not 50%: "
+        f"the one that plays first is ahead in {first} of the games of {TRUTH_DEALS} deals of another seed. "
+        "What the other single bots and pairs had, and how wide the intervals were, the command prints and "
+        "`benchmarks/results/intervals.json` holds."
     )
+    command = (
+        f"`python -m benchmarks.intervals --repeats {run['repeats']} --seed {run['seed']} --deals "
+        f"{' '.join(map(str, run['deals']))}`, rules `spruce`, {SEATS} seats, rotations:"
+    )
+    return f"{report.wrapped(command)}\n{cases}\n{_summary(run)}\n{report.wrapped(asked)}"
 
 
 def parser() -> argparse.ArgumentParser:

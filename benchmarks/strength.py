@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final
@@ -187,10 +186,6 @@ def ahead_table(run: dict[str, Any]) -> str:
     return report.table(["bot", "win share", *(f"ahead of {name}" for name in names)], rows)
 
 
-def _wrapped(text: str) -> str:
-    return textwrap.fill(text, 115, break_long_words=False, break_on_hyphens=False) + "\n"
-
-
 def _command(run: dict[str, Any]) -> str:
     return f"python -m benchmarks.strength --deals {run['deals']} --seed {run['seed']}"
 
@@ -208,7 +203,7 @@ def in_readme(run: dict[str, Any]) -> str:
         f"Ratings from all tables of four different bots, {deals} deals each; their mean is 0, and 400 more "
         "is a tenfold strength ([arena](docs/arena.md#ratings)):"
     )
-    return f"{_wrapped(matches)}\n{match_table(run)}\n{_wrapped(pools)}\n{rating_table(run)}"
+    return f"{report.wrapped(matches)}\n{match_table(run)}\n{report.wrapped(pools)}\n{rating_table(run)}"
 
 
 def in_page(run: dict[str, Any]) -> str:
@@ -223,7 +218,7 @@ def in_page(run: dict[str, Any]) -> str:
         f"Under `{run['rules'][0]}` at these tables, win share and how often the one is ahead of the other "
         "where both sit:"
     )
-    return f"{_wrapped(pools)}\n{rating_table(run)}\n{_wrapped(ahead)}\n{ahead_table(run)}"
+    return f"{report.wrapped(pools)}\n{rating_table(run)}\n{report.wrapped(ahead)}\n{ahead_table(run)}"
 
 
 def documents(run: dict[str, Any]) -> dict[Any, str]:

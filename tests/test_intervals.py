@@ -39,9 +39,11 @@ def test_tossers_in_the_core_are_those_of_python(policies: list[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["random", "tossers"])
-def test_intervals_hold_the_truth_of_equal_bots(name: str) -> None:
+def test_intervals_hold_the_truth_of_equal_bots(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import intervals
     from benchmarks.intervals import CASES, measure
 
+    monkeypatch.setattr(intervals, "TRUTH_DEALS", 2000)
     case = next(case for case in CASES if case.name == name)
     rows = measure([case], [60], 40, 5, False)["rows"]
     assert {row["what"] for row in rows} >= {"win share", "win share, difference", "ahead", "rating"}
@@ -50,8 +52,11 @@ def test_intervals_hold_the_truth_of_equal_bots(name: str) -> None:
     assert min(row["mean"][0] for row in rows) < 1
 
 
-def test_intervals_that_are_too_narrow_or_wide_are_found() -> None:
+def test_intervals_that_are_too_narrow_or_wide_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import intervals
     from benchmarks.intervals import CASES, failures, measure
+
+    monkeypatch.setattr(intervals, "TRUTH_DEALS", 50)
 
     def changed(change):
         case = dataclasses.replace(CASES[0], play=lambda deals, seed: change(CASES[0].play(deals, seed)))
@@ -70,6 +75,15 @@ def test_intervals_that_are_too_narrow_or_wide_are_found() -> None:
         ]
     }
     assert len(failures(run)) == 1
+
+
+def test_neighbours_are_counted_the_right_way_around() -> None:
+    """A bot that wins its duel with the next one, around the table: bot 0 loses to bot 3."""
+    from benchmarks.intervals import ahead_of_next, tossed
+
+    result = tossed(["random"], 2, 1)
+    ranks = np.tile([4, 2, 6, 8], (2, 4, 1))  # bot 1 before 0 before 2 before 3
+    assert ahead_of_next(dataclasses.replace(result, game_ranks=ranks)).value == 2 / 4
 
 
 def test_wilsons_interval() -> None:
@@ -97,8 +111,11 @@ def test_the_page_is_that_of_the_stored_run() -> None:
     )
 
 
-def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import intervals
     from benchmarks.intervals import main
+
+    monkeypatch.setattr(intervals, "TRUTH_DEALS", 50)
 
     words = ["--repeats", "3", "--deals", "5", "--cases", "random"]
     code = main(words)

@@ -60,7 +60,7 @@ def test_the_documents_are_those_of_the_stored_run() -> None:
     from benchmarks import strength
 
     run = json.loads(strength.STORED.read_text(encoding="utf-8"))
-    assert set(run["bots"]) == set(KINDS) and run["rules"] == list(strength.RULES)
+    assert set(run["bots"]) == set(KINDS) and run["rules"] == list(strength.RULES), "make strength"
     for path, text in strength.documents(run).items():
         assert path.read_text(encoding="utf-8") == text, "python -m benchmarks.strength --docs"
 
