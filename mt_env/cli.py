@@ -26,6 +26,7 @@ from mt_env.cli_common import (
     add_command,
     whole,
 )
+from mt_env.cli_evaluate import add_evaluate
 from mt_env.cli_report import add_report
 
 MAX_PERFT_DEPTH: Final = 1000
@@ -39,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_tournament(commands)
     add_report(commands)
+    add_evaluate(commands)
     _add_rules(commands)
     _add_position(commands)
     _add_perft(commands)

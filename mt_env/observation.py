@@ -23,10 +23,9 @@ from numpy.typing import DTypeLike, NDArray
 from mt_env.core.bits import bit
 from mt_env.core.jit import inlined_kernel, kernel
 from mt_env.core.state import PLAYING, UNABLE_LEVELS
-from mt_env.core.wide import put_count, spread, spread_levels, spread_short
+from mt_env.core.wide import SHORT_BITS, put_count, spread, spread_levels, spread_short
 from mt_env.rules import ResolvedRules
 
-_ZERO = np.uint64(0)
 TOTALS_SCALE: Final[int] = 255
 """Points above the lowest total that count as 1 (the most a uint8 holds)."""
 SMALLEST_HAND_SCALE: Final[int] = 16
@@ -239,10 +238,9 @@ def _put_set(out: Any, at: Any, words: Any, count: Any) -> None:
 
 
 @inlined_kernel
-def _put_order(out: Any, at: Any, trains: Any, count: Any, n: Any, seat: Any, unit: Any) -> None:
+def _put_order(out: Any, at: Any, trains: Any, count: Any, n: Any, seat: Any) -> None:
     for i in range(count):
-        train = np.int64(trains[i])
-        put_count(out, at + _relative(train, seat, n), n + 1 - i, n + 1, unit)
+        put_count(out, at + _relative(np.int64(trains[i]), seat, n), n + 1 - i, n + 1)
 
 
 @inlined_kernel
@@ -254,50 +252,47 @@ def _relative(train: Any, seat: Any, n: Any) -> Any:
 
 
 @inlined_kernel
+def _put_around(out: Any, at: Any, counts: Any, n: Any, seat: Any, scale: Any) -> None:
+    """Write a count of each seat, that of ``seat`` first."""
+    spread_levels(out, at, counts, seat, n - seat, scale)
+    if seat > 0:
+        spread_levels(out, at + n - seat, counts, 0, seat, scale)
+
+
+@inlined_kernel
 def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, others_only: Any) -> Any:
     """Write what everybody sees, as ``seat`` counts seats, from ``at`` on; returns where it ends.
 
-    From the front to the back, since each wide write (`mt_env.core.wide`) may run into the field behind it.
+    Entries up to the field ``lengths`` are zeros before. Written from the front to the back, since each
+    wide write (`mt_env.core.wide`) may run into the field behind it.
     """
     n = np.int64(r["num_players"])
     values = np.int64(r["max_pip"]) + 1
     tiles = np.int64(r["num_tiles"])
     _put_set(out, at, s["table"], tiles)
-    at += tiles
-    begun = np.uint64(0)
-    train: Any = seat
-    for relative in range(n + 1):
-        if relative == n:
-            train = n
-        else:
-            begun |= np.uint64(s["markers"][train]) << np.uint64(n + 1 + relative)
-        spread_short(out, at, bit(s["ends"][train]), values)
-        at += values
-        begun |= np.uint64(s["lengths"][train] > 0) << np.uint64(relative)
-        train += 1
-        if train == n:
-            train = 0
-    spread_short(out, at, begun, 2 * n + 1)  # begun, markers
-    at += 2 * n + 1
-    spread(out, at, _ZERO, 3 * n + 3)  # open, owed, lengths
-    if s["num_open"] > 0 or s["num_owed"] > 0:
-        unit: Any = 1.0 / (n + 1)
-        _put_order(out, at, s["open_trains"], np.int64(s["num_open"]), n, seat, unit)
-        _put_order(out, at + n + 1, s["owed_trains"], np.int64(s["num_owed"]), n, seat, unit)
+    ends = at + tiles
+    begun = ends + (n + 1) * values
+    markers = begun + n + 1
+    for train in range(n):
+        relative = _relative(train, seat, n)
+        out[ends + relative * values + np.int64(s["ends"][train])] = 1
+        out[begun + relative] = s["lengths"][train] > 0
+        out[markers + relative] = s["markers"][train]
+    out[ends + n * values + np.int64(s["ends"][n])] = 1
+    out[begun + n] = s["lengths"][n] > 0
+    at = markers + n
+    _put_order(out, at, s["open_trains"], np.int64(s["num_open"]), n, seat)
+    _put_order(out, at + n + 1, s["owed_trains"], np.int64(s["num_owed"]), n, seat)
     at += 2 * n + 2
-    unit = 1.0 / (2 * values)
-    for train in range(n + 1):
-        put_count(out, at + _relative(train, seat, n), np.int64(s["lengths"][train]), 2 * values, unit)
+    _put_around(out, at, s["lengths"], n, seat, 2 * values)
+    put_count(out, at + n, np.int64(s["lengths"][n]), 2 * values)
     at += n + 1
     spread_short(out, at, bit(s["engine"]), values)
     at += values
-    scale: Any = max(SMALLEST_HAND_SCALE, 2 * np.int64(r["hand_size"]))
-    unit = 1.0 / scale
-    for other in range(n):
-        put_count(out, at + _relative(other, seat, n), np.int64(s["hand_sizes"][other]), scale, unit)
+    _put_around(out, at, s["hand_sizes"], n, seat, max(SMALLEST_HAND_SCALE, 2 * np.int64(r["hand_size"])))
     at += n
-    scale = max(1, tiles - n * np.int64(r["hand_size"]) - (r["dealt"] == 0))
-    put_count(out, at, np.int64(s["boneyard_size"]), scale, 1.0 / scale)
+    boneyard_scale = tiles - n * np.int64(r["hand_size"]) - (r["dealt"] == 0)
+    put_count(out, at, np.int64(s["boneyard_size"]), max(1, boneyard_scale))
     at += 1
     lap_1 = s["lap"] == 1
     flags = np.uint64(lap_1)
@@ -309,30 +304,26 @@ def _public(s: Any, r: Any, seat: Any, out: Any, at: Any, others_only: Any) -> A
         flags |= np.uint64(must_cover) << np.uint64(3) | np.uint64(s["drew"]) << np.uint64(4)
         flags |= bit(5 + _relative(np.int64(s["turn"]), seat, n))
     flags |= bit(5 + n + _relative(np.int64(s["leader"]), seat, n))
-    if n <= 13:
+    if 5 + 2 * n <= SHORT_BITS:
         spread_short(out, at, flags, 5 + 2 * n)
     else:
         spread(out, at, flags, 5 + 2 * n)
     at += 5 + 2 * n
-    put_count(out, at, np.int64(s["passes"]), n, 1.0 / n)
+    put_count(out, at, np.int64(s["passes"]), n)
     at += 1
-    other = seat
-    for relative in range(n):
-        if relative > 0 or not others_only:
-            spread_levels(out, at, s["unable"][other], values, 1.0 / UNABLE_LEVELS)
-            at += values
-        other += 1
-        if other == n:
-            other = 0
+    for relative in range(1 if others_only else 0, n):
+        other = seat + relative
+        other -= n if other >= n else 0
+        spread_levels(out, at, s["unable"][other], 0, values, UNABLE_LEVELS)
+        at += values
     if r["match"] != 0:
-        rounds = np.int64(r["rounds"])
-        put_count(out, at, np.int64(s["round"]), rounds, 1.0 / rounds)
+        put_count(out, at, np.int64(s["round"]), np.int64(r["rounds"]))
         lowest: Any = np.int64(s["totals"][0])
         for other in range(n):
             lowest = min(lowest, np.int64(s["totals"][other]))
         for other in range(n):
             above = np.int64(s["totals"][other]) - lowest
-            put_count(out, at + 1 + _relative(other, seat, n), above, TOTALS_SCALE, 1.0 / TOTALS_SCALE)
+            put_count(out, at + 1 + _relative(other, seat, n), above, TOTALS_SCALE)
         at += 1 + n
     return at
 
@@ -345,9 +336,8 @@ def encode(s: Any, r: Any, seat: Any, out: Any) -> Any:
     ``r["match"]`` says whether the fields of a match are there.
     """
     tiles = np.int64(r["num_tiles"])
+    out[:] = 0
     _put_set(out, 0, s["hands"][seat], tiles)
-    for word in range((tiles + 63) // 64):
-        spread(out, tiles + 64 * word, _ZERO, min(64, tiles - 64 * word))
     if s["turn"] == seat and s["phase"] == PLAYING and s["drawn"] < tiles:
         out[tiles + np.int64(s["drawn"])] = 1
     return _public(s, r, seat, out, 2 * tiles, True)
@@ -358,16 +348,16 @@ def encode_state(s: Any, r: Any, out: Any) -> Any:
     """Write the full state into ``out``, float32 ``[size]`` of ``Encoding(..., fields=STATE_FIELDS)``."""
     n = np.int64(r["num_players"])
     tiles = np.int64(r["num_tiles"])
+    out[:] = 0
     for seat in range(n):
         _put_set(out, seat * tiles, s["hands"][seat], tiles)
     at = n * tiles
-    out[at : at + 2 * tiles] = 0
     if s["phase"] == PLAYING and s["drawn"] < tiles:
         out[at + np.int64(s["drawn"])] = 1
     at += tiles
     size = np.int64(s["boneyard_size"])
     for i in range(size):
-        put_count(out, at + np.int64(s["boneyard"][i]), tiles - (size - 1 - i), tiles, 1.0 / tiles)
+        put_count(out, at + np.int64(s["boneyard"][i]), tiles - (size - 1 - i), tiles)
     return _public(s, r, 0, out, at + tiles, False)
 
 

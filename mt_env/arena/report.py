@@ -46,7 +46,7 @@ def cells(estimate: Estimate, digits: int, percent: bool = False, sign: bool = F
     return [number(estimate.value), f"[{number(estimate.low)}, {number(estimate.high)}]"]
 
 
-def _grid(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
+def grid(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
     """Rows with aligned columns, the first ``left`` to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -64,7 +64,7 @@ def _standing_rows(standings: Sequence[Standing], first: str) -> list[str]:
     for s in standings:
         share, points, rank = cells(s.win_share, 1, True), cells(s.points, 2), cells(s.rank, 2)
         rows.append([s.label + "*" * s.timed, *share, f"{s.fair.value:.2f}", *points, *rank])
-    return _grid(rows)
+    return grid(rows)
 
 
 def heading(result: TournamentResult) -> list[str]:
@@ -114,7 +114,7 @@ def _rating_rows(ratings: Ratings) -> list[str]:
     found = sorted(zip(ratings.names, ratings.ratings, strict=True), key=lambda row: -row[1].value)
     rows = [[f"ratings, {zero} is 0", "rating", f"{LEVEL:.0%}"]]
     rows += [[name, *cells(rating, 0, sign=True)] for name, rating in found]
-    lines = _grid(rows)
+    lines = grid(rows)
     if len(ratings.apart) > 1:
         groups = " above ".join(", ".join(group) for group in ratings.apart)
         lines.append(f"no game mixed {groups}: how far they are apart is not measured")
@@ -140,7 +140,7 @@ def table(result: TournamentResult, ratings: Ratings | None = None) -> str:
         for d in result.differences:
             share, points = cells(d.win_share, 1, True, True), cells(d.points, 2, sign=True)
             rows.append([f"{d.first} - {d.second}", *share, *points, *cells(d.ahead, 1, True)])
-        lines += ["", *_grid(rows)]
+        lines += ["", *grid(rows)]
     if ratings is not None:
         lines += ["", *_rating_rows(ratings)]
     out, blocked = map(int, result.ends.sum(axis=(0, 1)))

@@ -117,8 +117,8 @@ def tournament(
         until=until,
         time_limit=time_limit,
         max_failures=max_failures,
-        budgets=tuple(_budget(name, player) for name, player in zip(names, players, strict=True)),
-        weights=tuple(_weights(player) for player in players),
+        budgets=tuple(budget_of(name, player) for name, player in zip(names, players, strict=True)),
+        weights=tuple(weights_of(player) for player in players),
         resamples=int(resamples),
         end="unfinished",
         **game_fields(Games.empty(0, 0, 1, len(bots))),
@@ -162,8 +162,12 @@ def _has_content(path: str | os.PathLike[str]) -> bool:
     return Path(path).is_file() and Path(path).stat().st_size > 0
 
 
-def _budget(name: str, bot: Bot) -> float | None:
-    """The ``budget_ms`` of a bot that plays by the clock."""
+def budget_of(name: str, bot: Bot) -> float | None:
+    """The ``budget_ms`` of a bot that plays by the clock; None for another.
+
+    Raises:
+        ValueError: it is no number of milliseconds; ``name`` is for the message.
+    """
     budget = getattr(bot, "budget_ms", None)
     if budget is None:
         return None
@@ -174,8 +178,8 @@ def _budget(name: str, bot: Bot) -> float | None:
     return float(budget)
 
 
-def _weights(bot: Bot) -> str | None:
-    """What tells a learned policy from another under the same name."""
+def weights_of(bot: Bot) -> str | None:
+    """SHA-256 of the weights of a learned policy, which tells it from another of its name; else None."""
     meta: Any = getattr(getattr(bot, "model", None), "meta", None)
     found = meta.get("weights_sha256") if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) else None

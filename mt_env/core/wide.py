@@ -15,12 +15,14 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
+from mt_env.core.jit import kernel
+
 BITS: Final[int] = 64
 """Entries that `spread` writes at most."""
 SHORT_BITS: Final[int] = 32
 """Entries that `spread_short` writes at most."""
 LEVELS: Final[int] = 16
-"""Entries that `spread_levels` writes at once."""
+"""Entries that `spread_levels` writes at once, or half of them twice."""
 
 _LANES: Final[int] = 8
 _INLINED: Final[Any] = {"forceinline": True}  # a call would cost more than the stores
@@ -44,27 +46,26 @@ def spread_short(out: Any, at: Any, word: Any, count: Any) -> None:
     _bit_by_bit(out, at, word, count)
 
 
-def spread_levels(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
-    """Write ``levels[:count]``, times ``unit`` where ``out`` is float32, to ``out[at]`` and following.
+def spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
+    """Write ``count`` entries of ``levels``, from ``first`` on, to ``out[at]`` and following.
 
     Args:
-        out: uint8 or float32, one row; entries up to ``at + 16`` may be overwritten with further levels.
+        out: one row; of uint8 gets the levels, of float32 level / scale. Entries up to ``at + 16`` may be
+            overwritten.
         at: where the first goes.
-        levels: uint8, one row of at least 16.
-        count: no more than there is room for.
-        unit: what a level is worth in a float32 row.
+        levels: uint8, a field of a record in which 16 more bytes follow its entry ``first``: compiled code
+            reads so many.
+        first: index of the first level.
+        count: 0..19, no more than there is room for.
+        scale: 1..255; larger levels are cut to it.
     """
-    _one_by_one(out, at, levels, count, unit)
+    _one_by_one(out, at, levels, first, count, scale)
 
 
-def put_count(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
-    """Write ``count``, cut to ``most``, to ``out[at]``: itself if ``out`` is uint8, else times ``unit``.
-
-    With ``unit`` = 1 / most in double precision a float32 entry is the same as that of a division: for
-    whole numbers below 256 no quotient lies within the rounding error of a border between two float32.
-    """
-    kept = min(count, most)
-    out[at] = kept * unit if out.dtype == np.float32 else kept
+def put_count(out: Any, at: Any, count: Any, scale: Any) -> None:
+    """Write ``count``, cut to ``scale``, to ``out[at]``: itself if ``out`` is uint8, else divided by it."""
+    kept = min(count, scale)
+    out[at] = np.float32(kept) / np.float32(scale) if out.dtype == np.float32 else kept
 
 
 def _bit_by_bit(out: Any, at: Any, word: Any, count: Any) -> None:
@@ -72,9 +73,9 @@ def _bit_by_bit(out: Any, at: Any, word: Any, count: Any) -> None:
         out[at + i] = (int(word) >> i) & 1
 
 
-def _one_by_one(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
+def _one_by_one(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
     for i in range(int(count)):
-        out[at + i] = levels[i] * unit if out.dtype == np.float32 else levels[i]
+        put_count(out, at + i, int(levels[first + i]), scale)
 
 
 def _is_row(array: Any) -> bool:
@@ -134,26 +135,102 @@ def _store_32(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
     return types.void(out, types.intp, types.uint64), _store_bits(SHORT_BITS)
 
 
-def _store_sixteen(typingctx: Any, out: Any, at: Any, levels: Any, unit: Any) -> Any:
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        out, at, levels, unit = args
-        row = sig.args[0]
-        small = ir.VectorType(ir.IntType(8), LEVELS)
-        zero = ir.Constant(at.type, 0)
-        given = builder.load(_place(context, builder, sig.args[2], levels, zero, small), align=1)
-        if row.dtype == types.uint8:
-            builder.store(given, _place(context, builder, row, out, at, small), align=1)
+def _store_levels(lanes: int) -> Any:
+    """An intrinsic that writes ``lanes`` levels at once."""
+
+    def typed(typingctx: Any, out: Any, at: Any, levels: Any, first: Any, scale: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            out, at, levels, first, scale = args
+            row = sig.args[0]
+            small, real = ir.VectorType(ir.IntType(8), lanes), ir.VectorType(ir.FloatType(), lanes)
+            given = builder.load(_place(context, builder, sig.args[2], levels, first, small), align=1)
+            most = _splat(builder, builder.trunc(scale, ir.IntType(8)), small)
+            kept = builder.select(builder.icmp_unsigned("<", given, most), given, most)
+            if row.dtype == types.uint8:
+                builder.store(kept, _place(context, builder, row, out, at, small), align=1)
+                return context.get_dummy_value()
+            unit = _splat(builder, builder.uitofp(scale, ir.FloatType()), real)
+            value = builder.fdiv(builder.uitofp(kept, real), unit)
+            builder.store(value, _place(context, builder, row, out, at, real), align=4)
             return context.get_dummy_value()
-        real = ir.VectorType(ir.FloatType(), LEVELS)
-        single = builder.fptrunc(unit, ir.FloatType())
-        value = builder.fmul(builder.uitofp(given, real), _splat(builder, single, real))
-        builder.store(value, _place(context, builder, row, out, at, real), align=4)
-        return context.get_dummy_value()
 
-    return types.void(out, types.intp, levels, types.float64), codegen
+        return types.void(out, types.intp, levels, types.intp, types.intp), codegen
+
+    return intrinsic(typed)
 
 
-_store_levels: Any = intrinsic(_store_sixteen)
+_store_all_levels = _store_levels(LEVELS)
+_store_half_levels = _store_levels(LEVELS // 2)
+
+
+def _expected(typingctx: Any, flag: Any) -> Any:
+    """``flag``, which the compiler is told to expect to be true."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        one = ir.IntType(1)
+        expect = builder.module.declare_intrinsic("llvm.expect", [one], ir.FunctionType(one, [one, one]))
+        return builder.call(expect, [args[0], ir.Constant(one, 1)])
+
+    return types.boolean(types.boolean), codegen
+
+
+_likely: Any = intrinsic(_expected)
+
+
+def _touch(offsets: tuple[int, ...]) -> Any:
+    """An intrinsic that asks for the cache lines at ``offsets`` (bytes) of one entry of an array."""
+
+    def typed(typingctx: Any, array: Any, index: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            own = context.make_array(sig.args[0])(context, builder, value=args[0])
+            number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+            far = builder.mul(args[1], builder.extract_value(own.strides, 0))
+            begin = builder.gep(builder.bitcast(own.data, byte), [far])
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+            for offset in offsets:
+                place = builder.gep(begin, [ir.Constant(far.type, offset)])
+                builder.call(function, [place, *(ir.Constant(number, x) for x in (0, 3, 1))])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), codegen
+
+    return intrinsic(typed)
+
+
+def prefetcher(*offsets: int) -> Callable[[Any, Any], None]:
+    """A function ``(array, index)`` for kernels that asks for parts of ``array[index]`` before they are read.
+
+    It has no effect that can be seen; an index out of range does no harm.
+
+    Args:
+        offsets: in bytes, one for each cache line.
+    """
+    touch = _touch(offsets)
+
+    def prefetch(array: Any, index: Any) -> None:
+        """See `prefetcher`."""
+
+    @overload(prefetch, jit_options=_INLINED)
+    def _typed(array: Any, index: Any) -> Any:
+        def impl(array: Any, index: Any) -> None:
+            touch(array, np.intp(index))
+
+        return impl
+
+    return prefetch
+
+
+@kernel
+def _narrow_bits(out: Any, at: Any, word: Any, count: Any) -> None:
+    for i in range(count):
+        out[at + i] = (word >> np.uint64(i)) & _U1
+
+
+@kernel
+def _narrow_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
+    for i in range(count):
+        put_count(out, at + i, np.int64(levels[first + i]), scale)
 
 
 def _overload_bits(function: Any, store: Any, width: int) -> None:
@@ -164,17 +241,15 @@ def _overload_bits(function: Any, store: Any, width: int) -> None:
         if _is_row(out):
 
             def impl(out: Any, at: Any, word: Any, count: Any) -> None:
-                if at + width <= len(out):
+                if _likely(at + width <= len(out)):
                     store(out, np.intp(at), np.uint64(word))
                 else:
-                    for i in range(count):
-                        out[at + i] = (np.uint64(word) >> np.uint64(i)) & _U1
+                    _narrow_bits(out, at, np.uint64(word), count)
 
         else:
 
             def impl(out: Any, at: Any, word: Any, count: Any) -> None:
-                for i in range(count):
-                    out[at + i] = (np.uint64(word) >> np.uint64(i)) & _U1
+                _narrow_bits(out, at, np.uint64(word), count)
 
         return impl
 
@@ -184,37 +259,38 @@ _overload_bits(spread_short, _store_32, SHORT_BITS)
 
 
 @overload(spread_levels, jit_options=_INLINED)
-def _spread_levels(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> Any:
-    real = out.dtype == types.float32
+def _spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> Any:
     if _is_row(out) and _is_row(levels):
 
-        def impl(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
-            begun = 0
-            if at + LEVELS <= len(out) and len(levels) >= LEVELS:
-                _store_levels(out, np.intp(at), levels, np.float64(unit))
-                begun = LEVELS
-            for i in range(begun, count):
-                out[at + i] = levels[i] * unit if real else levels[i]
+        def impl(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
+            half = LEVELS // 2
+            if _likely(half <= count <= LEVELS):
+                _store_half_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
+                last = count - half
+                _store_half_levels(out, np.intp(at + last), levels, np.intp(first + last), np.intp(scale))
+            elif _likely(count < half and at + LEVELS <= len(out)):
+                _store_all_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
+            else:
+                _narrow_levels(out, at, levels, first, count, scale)
 
     else:
 
-        def impl(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
-            for i in range(count):
-                out[at + i] = levels[i] * unit if real else levels[i]
+        def impl(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
+            _narrow_levels(out, at, levels, first, count, scale)
 
     return impl
 
 
 @overload(put_count, jit_options=_INLINED)
-def _put_count(out: Any, at: Any, count: Any, most: Any, unit: Any) -> Any:
+def _put_count(out: Any, at: Any, count: Any, scale: Any) -> Any:
     if out.dtype == types.float32:
 
-        def impl(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
-            out[at] = min(count, most) * unit
+        def impl(out: Any, at: Any, count: Any, scale: Any) -> None:
+            out[at] = np.float32(min(count, scale)) / np.float32(scale)
 
     else:
 
-        def impl(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
-            out[at] = min(count, most)
+        def impl(out: Any, at: Any, count: Any, scale: Any) -> None:
+            out[at] = min(count, scale)
 
     return impl

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mt_env.bots import KINDS, compiled_kind, make_bot
 from mt_env.candidates import NUM_FEATURES, max_candidates
 from mt_env.core.policies import new_scratch
-from mt_env.core.state import GAME_DTYPE, MAX_LEGAL
+from mt_env.core.state import GAME_DTYPE
 from mt_env.explain import why_illegal
 from mt_env.game import Game, State
 from mt_env.observation import observation_dtype
@@ -171,9 +171,7 @@ class Batch:
         self._events = np.zeros((rows[length > 0], max(1, length), 4), np.int16)
         final = bool(config["final"][0])
         self._final = np.zeros((rows[final], size if final else 1), dtype)
-        self._scratch = [
-            (new_scratch(), np.zeros((3, n)), np.zeros(MAX_LEGAL, np.int64)) for _ in range(self.num_threads)
-        ]
+        self._scratch = [(new_scratch(), np.zeros((3, n))) for _ in range(self.num_threads)]
         self._actions = np.zeros(count, np.int64)
         self._all = np.ones(count, np.bool_)
         edges = [count * i // self.num_threads for i in range(self.num_threads + 1)]

@@ -8,10 +8,15 @@ import numpy as np
 
 from mt_env.core.bits import Int, below, mix64, next64, stream
 from mt_env.core.jit import kernel
+from mt_env.core.wide import prefetcher
 from mt_env.vector.rows import advance_row, first_decision, is_legal, write_row
 
 _HALF = 2.0**-53
 _ELEVEN = np.uint64(11)
+_fetch_game = prefetcher(8, 72, 344, 424, 488, 552, 616, 680)
+_fetch_row = prefetcher(0, 64)
+_fetch_start = prefetcher(0)
+_fetch_mask = prefetcher(*range(0, 512, 64))
 CHOICE_STREAM = (1 << 64) - 1
 """Row i of a batch draws its random choices from ``Rng(mix(mix(seed, i), CHOICE_STREAM))``."""
 
@@ -27,7 +32,7 @@ def _unmask(m: Any, c: Any, legal: Any, i: Int, mask: Any) -> None:
 @kernel
 def start(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, table: Any, now: Any, seeds: Any, which: Any, reseed: Any, low: Int, high: Int,
+    events: Any, scratch: Any, table: Any, seeds: Any, which: Any, reseed: Any, low: Int, high: Int,
 ) -> None:  # fmt: skip
     """Begin an episode in the games ``low .. high - 1`` that ``which`` names.
 
@@ -44,7 +49,6 @@ def start(
         events: int16 ``[N, L, 4]``.
         scratch: from ``policies.new_scratch()``.
         table: scratch, float64 ``[3, n]``.
-        now: scratch, int64 ``[MAX_LEGAL]``.
         seeds: uint64 ``[N]``, families of the games, used where ``reseed``.
         which: bool ``[N]``.
         reseed: whether the families begin anew.
@@ -67,14 +71,14 @@ def start(
         m["pending"][:] = 0.0
         m["paid"] = 0
         m["pays"] = 0
-        first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
+        first_decision(s, r, m, c, rings, legal, i, table, scratch)
         write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 
 @kernel
 def advance(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, table: Any, now: Any, actions: Any, final: Any, choosing: Any, low: Int,
+    events: Any, scratch: Any, table: Any, actions: Any, final: Any, choosing: Any, low: Int,
     high: Int,
 ) -> None:  # fmt: skip
     """One step of the games ``low .. high - 1``: arrays as in `start`.
@@ -84,11 +88,16 @@ def advance(
     """
     r, c = rules[0], config[0]
     for i in range(low, high):
+        _fetch_game(states, i + 1)
+        _fetch_row(meta, i + 1)
+        _fetch_start(legal, i + 1)
+        if c["mask"] != 0:
+            _fetch_mask(mask, i + 1)
         s, m = states[i], meta[i]
         if choosing and m["count"] > 0:
             actions[i] = legal[i, below(m["choice_rng"], m["count"])]
         _unmask(m, c, legal, i, mask)
-        advance_row(s, r, m, c, rings, legal, i, actions[i], final, now, table, scratch)
+        advance_row(s, r, m, c, rings, legal, i, actions[i], final, choosing, table, scratch)
         write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 

@@ -33,34 +33,37 @@ TRUNCATED: Final[int] = 4
 
 ROW_DTYPE: Final[np.dtype[np.void]] = np.dtype(
     [
+        # What every step reads or writes, in two cache lines.
+        ("choice_rng", np.uint64, (1,)),  # of random_actions and weighted_actions
+        ("seat", np.int64),  # to decide; the learner's where there is one
+        ("count", np.int64),  # legal actions; 0: over, waiting for a reset
+        ("steps", np.int64),  # decisions in this episode
+        ("moves", np.int64),  # moves applied since the batch was made
+        ("event_count", np.int64),
+        ("ended", np.int64),  # 1 if the last step ended an episode
+        ("truncated", np.int64),
+        ("paid", np.int64),  # 1 if rewards are not all 0
+        ("pays", np.int64),  # 1 if pending is not all 0
+        ("formal", np.int64),  # 1 if the decision is only a formality: the episode is over already
+        ("waits", np.int64),  # 1 if the episode is over and no new one has begun
+        ("shown", np.int64),  # candidate rows that are not all 0
+        ("kinds", np.int8, (MAX_SEATS,)),  # policy in each seat, CALLER
+        ("spare", np.int8, (10,)),
+        # What ends and beginnings of episodes touch.
         ("row_seed", np.uint64),  # the family of this row's episodes
         ("episode", np.uint64),  # episodes begun
         ("episode_seed", np.uint64),
-        ("choice_rng", np.uint64, (1,)),  # of random_actions and weighted_actions
+        ("how", np.int64),
+        ("final_seat", np.int64),  # the learner's seat in the last finished episode
+        ("final_steps", np.int64),
+        ("illegal", np.int64),  # illegal actions in this episode
+        ("final_illegal", np.int64),
         ("bot_rngs", np.uint64, (MAX_SEATS, 1)),
         ("rewards", np.float64, (MAX_SEATS,)),  # paid in the last step, by seat
         ("pending", np.float64, (MAX_SEATS,)),  # paid before the first decision of the episode now played
         ("ranks", np.float64, (MAX_SEATS,)),  # of the last finished episode
         ("shares", np.float64, (MAX_SEATS,)),
         ("points", np.int64, (MAX_SEATS,)),
-        ("kinds", np.int64, (MAX_SEATS,)),  # policy in each seat, CALLER
-        ("seat", np.int64),  # to decide; the learner's where there is one
-        ("count", np.int64),  # legal actions; 0: over, waiting for a reset
-        ("how", np.int64),
-        ("final_seat", np.int64),  # the learner's seat in the last finished episode
-        ("steps", np.int64),  # decisions in this episode
-        ("final_steps", np.int64),
-        ("moves", np.int64),  # moves applied since the batch was made
-        ("event_count", np.int64),
-        ("illegal", np.int64),  # illegal actions in this episode
-        ("final_illegal", np.int64),
-        ("ended", np.int64),  # 1 if the last step ended an episode
-        ("truncated", np.int64),
-        ("paid", np.int64),  # 1 if rewards are not all 0
-        ("pays", np.int64),  # 1 if pending is not all 0
-        ("shown", np.int64),  # candidate rows that are not all 0
-        ("formal", np.int64),  # 1 if the decision is only a formality: the episode is over already
-        ("waits", np.int64),  # 1 if the episode is over and no new one has begun
     ]
 )
 """The bookkeeping of one game of a batch."""
@@ -198,13 +201,13 @@ def pass_over(
 
 @inlined_kernel
 def play_on(
-    s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, action: Int, now: Any, before: Int, table: Any,
+    s: Any, r: Any, m: Any, c: Any, rings: Any, i: Int, action: Int, own: Any, before: Int, table: Any,
     scratch: Any,
 ) -> Int:  # fmt: skip
     """Apply ``action`` unless it is `NO_ACTION`, and play until the caller has a decision or all is over.
 
     Returns:
-        Number of legal actions, their ids in ``now``; 0: the episode is over.
+        Number of legal actions, their ids in ``own``; 0: the episode is over.
     """
     while True:
         if action != NO_ACTION:
@@ -212,12 +215,12 @@ def play_on(
         settled = s["phase"] == PLAYING and m["kinds"][s["turn"]] == CALLER
         if not settled and not pass_over(s, r, m, c, rings, i, before, table, scratch):
             return 0
-        count = legal_actions(s, r, now)
+        count = legal_actions(s, r, own)
         if count != 1 or c["skip"] == 0:
             if c["solo"] == 0:
                 m["seat"] = np.int64(s["turn"])
             return count
-        action = np.int64(now[0])
+        action = np.int64(own[0])
 
 
 @kernel
@@ -234,31 +237,24 @@ def note_result(s: Any, r: Any, m: Any, how: Int) -> None:
         m["shares"][m["seat"]] = 0.0
 
 
-@inlined_kernel
-def keep_legal(legal: Any, i: Int, now: Any, count: Int) -> None:
-    """Enter the legal ids ``now[:count]`` in row ``i`` of ``legal``."""
-    for j in range(count):
-        legal[i, j] = now[j]
-
-
 @kernel
 def first_decision(
-    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, now: Any, table: Any, scratch: Any
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, table: Any, scratch: Any
 ) -> None:
     """Begin the next episode and play to its first decision; one without any gets a formal one."""
     begin_episode(s, r, m, c)
     if c["events"] != 0:
         note(m, rings, i, EVENT_DEAL, np.int64(s["leader"]), np.int64(s["engine"]), -1)
-    count = play_on(s, r, m, c, rings, i, NO_ACTION, now, 1, table, scratch)
+    own = legal[i]
+    count = play_on(s, r, m, c, rings, i, NO_ACTION, own, 1, table, scratch)
     m["formal"] = 0
     if count == 0:
         m["formal"] = 1
-        now[0] = r["pass_id"]
+        own[0] = r["pass_id"]
         count = 1
         if c["solo"] == 0:
             m["seat"] = np.int64(s["turn"])
     m["count"] = count
-    keep_legal(legal, i, now, count)
 
 
 @inlined_kernel
@@ -285,8 +281,8 @@ def take_rewards(m: Any, n: Int) -> None:
 
 @kernel
 def end_episode(
-    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, final: Any, how: Int, now: Any,
-    table: Any, scratch: Any,
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, final: Any, how: Int, table: Any,
+    scratch: Any,
 ) -> None:  # fmt: skip
     """Keep the results of the episode that is over, and begin the next one where the mode says so."""
     m["ended"] = 1
@@ -295,7 +291,7 @@ def end_episode(
     if c["final"] != 0:
         encode(s, r, m["seat"], final[i])
     if c["mode"] == SAME_STEP:
-        first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
+        first_decision(s, r, m, c, rings, legal, i, table, scratch)
     else:
         m["waits"] = 1
         m["count"] = 0
@@ -315,18 +311,21 @@ def forbid(s: Any, r: Any, m: Any, c: Any) -> None:
 
 @inlined_kernel
 def advance_row(
-    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, action: Int, final: Any, now: Any,
-    table: Any, scratch: Any,
+    s: Any, r: Any, m: Any, c: Any, rings: Any, legal: Any, i: Int, action: Int, final: Any,
+    trusted: Flag, table: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """One step of game ``i``: apply ``action``, play on, end and begin episodes as the mode says."""
+    """One step of game ``i``: apply ``action``, play on, end and begin episodes as the mode says.
+
+    An action that was chosen here, among the legal ones, is ``trusted`` and not looked up again.
+    """
     take_rewards(m, np.int64(r["num_players"]))
     if m["waits"] != 0:
         if c["mode"] == NEXT_STEP:
-            first_decision(s, r, m, c, rings, legal, i, now, table, scratch)
+            first_decision(s, r, m, c, rings, legal, i, table, scratch)
         return
     how = 0
     count: Int = 0
-    if not is_legal(m, legal, i, action):
+    if not trusted and not is_legal(m, legal, i, action):
         forbid(s, r, m, c)
         if c["illegal"] == TERMINATE:
             how = ILLEGAL
@@ -334,15 +333,14 @@ def advance_row(
             action = np.int64(legal[i, below(m["bot_rngs"][m["seat"]], m["count"])])
     m["steps"] += 1
     if how == 0 and m["formal"] == 0:
-        count = play_on(s, r, m, c, rings, i, action, now, 0, table, scratch)
+        count = play_on(s, r, m, c, rings, i, action, legal[i], 0, table, scratch)
         if count != 0 and m["steps"] == c["limit"]:
             how = TRUNCATED
     m["formal"] = 0
     if count != 0 and how == 0:
         m["count"] = count
-        keep_legal(legal, i, now, count)
     else:
-        end_episode(s, r, m, c, rings, legal, i, final, how, now, table, scratch)
+        end_episode(s, r, m, c, rings, legal, i, final, how, table, scratch)
 
 
 @kernel

@@ -25,13 +25,16 @@ def _spread_short(out: Any, at: Any, word: Any, count: Any) -> None:
 
 
 @kernel
-def _spread_levels(out: Any, at: Any, levels: Any, count: Any, unit: Any) -> None:
-    spread_levels(out, at, levels, count, unit)
+def _spread_levels(out: Any, at: Any, records: Any, first: Any, count: Any, scale: Any) -> None:
+    spread_levels(out, at, records[0]["levels"], first, count, scale)
 
 
 @kernel
-def _put_count(out: Any, at: Any, count: Any, most: Any, unit: Any) -> None:
-    put_count(out, at, count, most, unit)
+def _put_count(out: Any, at: Any, count: Any, scale: Any) -> None:
+    put_count(out, at, count, scale)
+
+
+LEVEL_RECORD = np.dtype([("levels", np.uint8, (19,)), ("behind", np.uint8, (20,))])
 
 
 def bits(word: int, count: int) -> list[int]:
@@ -66,45 +69,45 @@ def test_every_bit_alone(dtype: type) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("size", [16, 19])
-def test_levels_are_copied_or_scaled(dtype: type, size: int) -> None:
+def test_levels_are_copied_or_divided(dtype: type) -> None:
     rng = random.Random(2)
-    for _ in range(100):
-        levels = np.array([rng.randint(0, 8) for _ in range(size)], np.uint8)
-        count = rng.randint(0, size)
+    for _ in range(300):
+        records = np.zeros(1, LEVEL_RECORD)
+        records["behind"] = 77
+        levels = np.array([rng.randint(0, 40) for _ in range(19)], np.uint8)
+        records["levels"] = levels
+        first = rng.randint(0, 18)
+        count = rng.randint(0, 19 - first)
         at = rng.randint(0, 60 - count)
+        scale = rng.randint(1, 38)
         out = np.full(60, 7, dtype)
-        _spread_levels(out, at, levels, count, 1 / 8)
-        want = levels[:count] / 8 if dtype == np.float32 else levels[:count]
+        _spread_levels(out, at, records, first, count, scale)
+        kept = np.minimum(levels[first : first + count], scale)
+        want = (kept / scale).astype(np.float32) if dtype == np.float32 else kept
         assert np.array_equal(out[at : at + count], want)
         assert (out[:at] == 7).all()
         assert (out[at + max(16, count) :] == 7).all()
 
 
 def test_rows_that_are_not_contiguous_are_written_too() -> None:
+    records = np.zeros(1, LEVEL_RECORD)
+    records["levels"] = np.arange(19)
     for dtype in DTYPES:
         out = np.full((80, 3), 7, dtype)
         _spread(out[:, 1], 2, np.uint64(0b1011), 4)
-        _spread_levels(out[:, 2], 1, np.arange(16, dtype=np.uint8), 3, 1.0)
+        _spread_levels(out[:, 2], 1, records, 2, 3, 1)
         assert out[2:6, 1].tolist() == [1, 1, 0, 1]
-        assert out[1:4, 2].tolist() == [0, 1, 2]
+        assert out[1:4, 2].tolist() == [1, 1, 1]
         assert (out[:, 0] == 7).all()
         assert (out[6:, 1] == 7).all()
         assert (out[4:, 2] == 7).all()
 
 
-def test_counts_are_cut_and_equal_a_division() -> None:
+def test_counts_are_cut_and_divided() -> None:
     real, whole = np.zeros(1, np.float32), np.zeros(1, np.uint8)
-    for most in range(1, 256):
-        for count in (0, 1, most // 3, most - 1, most, most + 1, 300):
-            _put_count(real, 0, count, most, 1.0 / most)
-            _put_count(whole, 0, count, most, 1.0 / most)
-            assert real[0] == np.float32(min(count, most) / most)
-            assert whole[0] == min(count, most)
-
-
-def test_a_count_times_the_reciprocal_is_the_quotient_for_all() -> None:
-    count, most = np.meshgrid(np.arange(256.0), np.arange(1.0, 256.0))
-    inside = count <= most
-    product, quotient = (count * (1.0 / most)).astype(np.float32), (count / most).astype(np.float32)
-    assert np.array_equal(product[inside], quotient[inside])
+    for scale in range(1, 256):
+        for count in (0, 1, scale // 3, scale - 1, scale, scale + 1, 300):
+            _put_count(real, 0, count, scale)
+            _put_count(whole, 0, count, scale)
+            assert real[0] == np.float32(min(count, scale) / scale)  # a division in double precision
+            assert whole[0] == min(count, scale)
