@@ -15,7 +15,7 @@ export OMP_NUM_THREADS = 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help venv setup setup-learn demo test check lane-bounds lane-nojit format fuzz bench bench-peers golden compat clean
+.PHONY: help venv setup setup-learn demo test check lane-bounds lane-nojit format fuzz bench bench-peers check-intervals strength golden compat clean
 
 # What the two lanes play: the whole core, and with the JIT off, where a round takes a second, nothing else.
 CORE_TESTS = tests/rules tests/unit/test_jit.py tests/unit/test_tactics.py tests/test_golden.py tests/test_lanes.py \
@@ -23,7 +23,7 @@ CORE_TESTS = tests/rules tests/unit/test_jit.py tests/unit/test_tactics.py tests
 FACE_TESTS = tests/unit/test_bots.py tests/unit/test_observation.py tests/test_conformance.py
 
 help: ## list the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' Makefile
 	@echo "  Variables: PYTHON=$(PYTHON) VENV=$(VENV) JOBS=$(JOBS) N=$(N)"
 
 # --- set-up -----------------------------------------------------------------------------------------------
@@ -101,6 +101,12 @@ $(VENV)-peers/.stamp-peers: pyproject.toml benchmarks/peers-requirements.txt
 	  "$(VENV)-peers/bin/python" -m pip install -q "$$line" "numpy>=2" < /dev/null || echo "not installed: $$line"; \
 	done
 	@touch "$@"
+
+check-intervals: setup ## play until it is seen how often the arena's intervals hold the truth
+	$(PY) -m benchmarks.intervals --store
+
+strength: setup ## play the tables of how strong the bots are, and write them into the documents
+	$(PY) -m benchmarks.strength --store
 
 golden: setup ## rewrite the golden games; read the difference before committing it
 	$(PY) tests/golden.py

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,6 +62,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> 
     """A Markdown table; the first ``left`` columns are text, the others numbers."""
     marks = ["---" if i < left else "---:" for i in range(len(head))]
     return "".join("| " + " | ".join(row) + " |\n" for row in (head, marks, *rows))
+
+
+def wrapped(text: str) -> str:
+    """A paragraph in lines as the documents have them."""
+    return textwrap.fill(text, 115, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _of(lines: Lines, kind: str) -> Lines:

@@ -27,6 +27,7 @@ from mt_env.cli_common import (
     whole,
 )
 from mt_env.cli_evaluate import add_evaluate
+from mt_env.cli_report import add_report
 
 MAX_PERFT_DEPTH: Final = 1000
 """`mt_env.core.perft.MAX_DEPTH`, here without loading the core."""
@@ -38,6 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"mt_env {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add_tournament(commands)
+    add_report(commands)
     add_evaluate(commands)
     _add_rules(commands)
     _add_position(commands)

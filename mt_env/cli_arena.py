@@ -20,6 +20,7 @@ from mt_env.cli_common import (
     engine,
     whole,
 )
+from mt_env.cli_report import add_outputs, output_files, write_outputs
 
 MAX_FAILURES_SHOWN: Final = 5
 
@@ -52,6 +53,7 @@ def add_tournament(commands: argparse._SubParsersAction[Parser]) -> None:
             "--bots mybots:Careful,planner,planner --rules cover --out careful.json",
             "--bots planner,random --rules 'spruce;out_on_double=no' --episode match --deals 50",
             "--bots mybots:Careful,planner --deals 20000 --until 0.01 --workers 4 --jsonl g.jsonl --resume",
+            "--bots planner,tactician,heaviest,random --seed 1 --html page.html --ratings",
         ],
     )
     parser.add_argument(
@@ -95,8 +97,7 @@ def add_tournament(commands: argparse._SubParsersAction[Parser]) -> None:
         "--time-limit", type=_above_0, metavar="SECONDS", help="a bot that decides for longer has failed"
     )
     parser.add_argument("--max-failures", type=whole(1), metavar="N", help="stop after N void deals")
-    parser.add_argument("--out", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--csv", metavar="FILE", help="write one line for each seat of each game")
+    add_outputs(parser)
     parser.add_argument(
         "--jsonl", metavar="FILE", help="write each deal as it is finished; FILE must not exist, or --resume"
     )
@@ -128,7 +129,8 @@ def _tournament(args: argparse.Namespace) -> int:
         )
     if args.resume and args.jsonl is None:
         raise ValueError("--resume without --jsonl: name the file to go on with")
-    check_outputs([path for path in (args.out, args.csv, args.jsonl, args.timings) if path is not None])
+    others = [path for path in (args.jsonl, args.timings) if path is not None]
+    check_outputs([*output_files(args), *others])
     if any(":" in bot for bot in bots) and os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # so that mybots.py in the current folder is found
     try:
@@ -146,7 +148,7 @@ def _tournament(args: argparse.Namespace) -> int:
             workers=args.workers,
             stream=args.jsonl,
             resume=args.resume,
-            time_decisions=args.timings is not None,
+            time_decisions=args.timings is not None or args.html is not None,
             progress=not args.quiet and (sys.stderr.isatty() if args.progress is None else args.progress),
         )
     except WorkerError as error:
@@ -157,13 +159,10 @@ def _tournament(args: argparse.Namespace) -> int:
         if args.jsonl:
             print(f"{PROG}: what is finished is in {args.jsonl}, --resume goes on", file=sys.stderr)
         raise
-    if args.out is not None:
-        result.to_json(args.out)
-    if args.csv is not None:
-        result.to_csv(args.csv)
+    ratings = write_outputs(result, args, timings=True)
     if args.timings is not None:
         write_timings(result, args.timings)
-    print(result.table())  # after the files, so that a closed pipe costs none of them
+    print(result.table(ratings))  # after the files, so that a closed pipe costs none of them
     if not args.quiet:
         print(report.timing(result.clock, result.bots), file=sys.stderr)
     if not result.failures:

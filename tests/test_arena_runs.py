@@ -154,7 +154,7 @@ def test_a_file_that_exists_is_not_overwritten(whole, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"games\.jsonl: exists; resume=True"):
         again(path, resume=False)
     path.write_text("notes\n")
-    with pytest.raises(ValueError, match=r"is not JSON"):
+    with pytest.raises(ValueError, match=r"is no file of games"):
         again(path)
     assert path.read_text() == "notes\n"
     with pytest.raises(ValueError, match="resume=True without stream"):

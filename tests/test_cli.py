@@ -193,7 +193,7 @@ def test_bots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 # --- the command itself -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", ["tournament", "rules", "position", "bots"])
+@pytest.mark.parametrize("command", ["tournament", "report", "rules", "position", "bots"])
 def test_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> None:
     code, out, _ = run(capsys, command, "--help")
     assert code == 0 and f"examples:\n  mexican-train {command}" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mt_env.arena.match import Clock, Failure
+from mt_env.arena.ratings import Ratings, rate
 from mt_env.arena.result import Difference, Standing, TournamentResult
 from mt_env.arena.runner import tournament
 from mt_env.arena.stats import Estimate
@@ -13,8 +14,10 @@ __all__ = [
     "Difference",
     "Estimate",
     "Failure",
+    "Ratings",
     "Standing",
     "TournamentResult",
     "WorkerError",
+    "rate",
     "tournament",
 ]

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env.core.bits import below
-from mt_env.core.jit import kernel
+from mt_env.core.jit import allocating_kernel, kernel
 from mt_env.core.state import MAX_SEATS
 from mt_env.rng import Rng
 
@@ -64,7 +64,7 @@ class Choices:
         return len(self.first) - 1
 
 
-@kernel
+@allocating_kernel
 def _count(ranks: Any, radix: Any, ways: Any, first: Any, codes: Any, weights: Any, fill: bool) -> None:
     """Choice sets of each deal: how many in a first pass (into ``first``), which in a second (``fill``)."""
     deals, games, n = ranks.shape
@@ -77,16 +77,20 @@ def _count(ranks: Any, radix: Any, ways: Any, first: Any, codes: Any, weights: A
     for d in range(deals):
         number = 0
         for g in range(games):
+            there = 0
             for bot in range(n):  # bots by rank, the last one first
-                i = bot
+                if ranks[d, g, bot] < 0:
+                    continue
+                i = there
+                there += 1
                 while i > 0 and ranks[d, g, order[i - 1]] < ranks[d, g, bot]:
                     order[i] = order[i - 1]
                     i -= 1
                 order[i] = bot
             behind, i = 0, 0
-            while i < n:
+            while i < there:
                 k = 1
-                while i + k < n and ranks[d, g, order[i + k]] == ranks[d, g, order[i]]:
+                while i + k < there and ranks[d, g, order[i + k]] == ranks[d, g, order[i]]:
                     k += 1
                 for subset in range(1, 1 << k):
                     code, s = behind, 0
@@ -116,10 +120,18 @@ def count_choices(ranks: NDArray[np.int64], name_of: list[int]) -> Choices:
     """The choices that rankings are made of.
 
     Args:
-        ranks: int64 ``[deals, games, bots]``, lower is better, equal is level; any scale.
+        ranks: int64 ``[deals, games, bots]``, lower is better, equal is level; any scale from 0 up. Below 0:
+            the bot was not in that game.
         name_of: for each bot the number of its name, 0 and up; copies of one bot share one.
+
+    Raises:
+        ValueError: a bot was in more games of one deal than of another: the bootstrap draws deals, so each
+            must hold the same games.
     """
-    deals, games, _ = ranks.shape
+    deals = len(ranks)
+    played = (ranks >= 0).sum(axis=1)
+    if (played != played[:1]).any():
+        raise ValueError("ranks: a bot was not in as many games of each deal; every deal must have the same")
     copies = np.bincount(name_of)
     # A choice set is coded by how many bots of each name it holds, in a number system of mixed base.
     base = np.concatenate([[1], np.cumprod(copies + 1)[:-1]]).astype(np.int64)
@@ -135,7 +147,8 @@ def count_choices(ranks: NDArray[np.int64], name_of: list[int]) -> Choices:
     _count(ranks, radix, ways, first, codes, weight, True)
     used, which = np.unique(codes, return_inverse=True)
     members = used[:, None] // base % (copies + 1)
-    places = copies.astype(np.int64) * games * CHOICE_UNIT
+    places = np.zeros(len(copies), np.int64)
+    np.add.at(places, name_of, played[0] * CHOICE_UNIT)
     return Choices(len(copies), first, which.astype(np.int32), weight, members, places)
 
 
@@ -153,7 +166,7 @@ def _ln(x: float) -> float:
     return total * y + exponent * 0.6931471805599453
 
 
-@kernel
+@allocating_kernel
 def _fit(counts: Any, begin: Any, who: Any, times: Any, taken: Any, prior: float, strength: Any) -> int:
     """Strengths of highest likelihood, from those given; returns the number of steps.
 
@@ -204,7 +217,7 @@ def _logs(strength: Any, logs: Any) -> None:
         logs[i] -= total / len(strength)
 
 
-@kernel
+@allocating_kernel
 def _fit_resamples(
     first: Any, which: Any, weight: Any, single: Any, begin: Any, who: Any, times: Any, places: Any,
     prior: float, rng: Any, strength: Any, logs: Any,

@@ -104,14 +104,16 @@ def rate_ranks(
     """As `rate`, from bare ranks.
 
     Args:
-        ranks: int64 ``[deals, games, bots]``, at least one deal; lower is better, equal is level.
+        ranks: int64 ``[deals, games, bots]``, at least one deal; from 0 up, lower is better, equal is level.
+            Below 0: the bot was not in that game, so that bots of several tables can be rated together. Each
+            bot is in equally many games of every deal, and every two names meet.
         names: of the bots; copies share one.
         seed: of the tournament.
         anchor: as in `rate`.
         resamples: as in `rate`.
 
     Raises:
-        ValueError: as `rate`.
+        ValueError: as `rate`, or the games are not as said above.
     """
     if (as_int(resamples) or 0) < 1:
         raise ValueError(f"resamples={resamples!r}: must be a whole number of at least 1")
@@ -131,13 +133,22 @@ def _apart(ranks: NDArray[np.int64], members: dict[str, list[int]]) -> tuple[tup
     """Groups of names that no game connects, the best one first; see `Ratings.apart`.
 
     Who was once ahead of whom, or level, is a graph; its strongly connected parts are the groups (assumption
-    1 in Hunter's article). Every bot plays in every game, so the groups have an order.
+    1 in Hunter's article). Every two names meet, so the groups have an order.
     """
     names = list(members)
     reach = np.eye(len(names), dtype=np.bool_)
     for i, first in enumerate(members.values()):
         for j, second in enumerate(members.values()):
-            reach[i, j] |= any((ranks[:, :, a] <= ranks[:, :, b]).any() for a in first for b in second)
+            reach[i, j] |= any(
+                ((ranks[:, :, a] >= 0) & (ranks[:, :, a] <= ranks[:, :, b])).any()
+                for a in first
+                for b in second
+            )
+    if not (reach | reach.T).all():
+        i, j = map(int, np.argwhere(~(reach | reach.T))[0])
+        raise ValueError(
+            f"ranks: {names[i]} and {names[j]} were in no game together; let every two names meet"
+        )
     for k in range(len(names)):
         reach |= reach[:, k : k + 1] & reach[k : k + 1, :]
     found: dict[bytes, list[str]] = {}

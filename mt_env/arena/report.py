@@ -13,6 +13,7 @@ from mt_env.arena.stats import LEVEL, Estimate
 from mt_env.rng import mix
 
 if TYPE_CHECKING:
+    from mt_env.arena.ratings import Ratings
     from mt_env.arena.result import Standing, TournamentResult
 
 FEW_DEALS: Final[int] = 30
@@ -107,8 +108,26 @@ def _precision(result: TournamentResult) -> str:
     return f"every win share is known to +-{result.widest_share():.1%}; deals for {needed}"
 
 
-def table(result: TournamentResult) -> str:
-    """The whole result as text."""
+def _rating_rows(ratings: Ratings) -> list[str]:
+    """Ratings, the highest first; a line more where they do not rest on games."""
+    zero = "their mean" if ratings.anchor is None else ratings.anchor
+    found = sorted(zip(ratings.names, ratings.ratings, strict=True), key=lambda row: -row[1].value)
+    rows = [[f"ratings, {zero} is 0", "rating", f"{LEVEL:.0%}"]]
+    rows += [[name, *cells(rating, 0, sign=True)] for name, rating in found]
+    lines = grid(rows)
+    if len(ratings.apart) > 1:
+        groups = " above ".join(", ".join(group) for group in ratings.apart)
+        lines.append(f"no game mixed {groups}: how far they are apart is not measured")
+    return lines
+
+
+def table(result: TournamentResult, ratings: Ratings | None = None) -> str:
+    """The whole result as text.
+
+    Args:
+        result: of a tournament.
+        ratings: from `mt_env.arena.ratings.rate`, shown too; None shows none.
+    """
     lines = heading(result)
     if not result.standings:
         return "\n".join([*lines, "no deal counts: there is nothing to report"])
@@ -122,6 +141,8 @@ def table(result: TournamentResult) -> str:
             share, points = cells(d.win_share, 1, True, True), cells(d.points, 2, sign=True)
             rows.append([f"{d.first} - {d.second}", *share, *points, *cells(d.ahead, 1, True)])
         lines += ["", *grid(rows)]
+    if ratings is not None:
+        lines += ["", *_rating_rows(ratings)]
     out, blocked = map(int, result.ends.sum(axis=(0, 1)))
     seats = "  ".join(f"{seat}: {share:.1%}" for seat, share in enumerate(result.seat_shares))
     lines += [

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from mt_env.arena.timing import read_timings
 from mt_env.game import Game
 from mt_env.rules_options import as_int
 from mt_env.rules_yaml import write_text
+
+if TYPE_CHECKING:
+    from mt_env.arena.ratings import Ratings
 
 
 @dataclass(frozen=True)
@@ -318,9 +322,9 @@ class TournamentResult:
             content.update(np.ascontiguousarray(array, "<i8").tobytes())
         return content.hexdigest()
 
-    def table(self) -> str:
-        """The result as text, without a newline at the end."""
-        return report.table(self)
+    def table(self, ratings: Ratings | None = None) -> str:
+        """The result as text, without a newline at the end; with ``ratings`` of `mt_env.arena.rate` too."""
+        return report.table(self, ratings)
 
     def __str__(self) -> str:
         return self.table()

@@ -124,7 +124,10 @@ class Stored:
         self.size = data.rfind(b"\n") + 1
         self.end, self.digest = "unfinished", None
         lines = data[: self.size].split(b"\n")[:-1]
-        self.header = self._parsed(lines[0], f"{path}") if lines else {}
+        try:
+            self.header = self._parsed(lines[0], f"{path}") if lines else {}
+        except ValueError:
+            self.header = {}
         if self.header.get("format") != FORMAT:
             raise ValueError(
                 f"{path}: is no file of games of a tournament (its first line has no {FORMAT!r})"

@@ -16,7 +16,7 @@ from mt_env.arena.match import SHARE_UNIT
 from mt_env.arena.ratings import Ratings, rate
 from mt_env.arena.report import cells
 from mt_env.arena.result import Standing, TournamentResult
-from mt_env.arena.seating import groups, rotations
+from mt_env.arena.seating import groups
 from mt_env.arena.stats import LEVEL, Bootstrap, Estimate
 
 QUANTILES: Final[tuple[int, ...]] = (5, 25, 50, 75, 95)
@@ -52,12 +52,6 @@ class Table:
     """Sentences that belong below it."""
 
 
-def seating_of(result: TournamentResult) -> NDArray[np.int64]:
-    """Who sat where: int64 ``[seatings, seats]``, the number of the bot."""
-    seating = getattr(result, "seating", None)
-    return rotations(result.num_players) if seating is None else np.asarray(seating, np.int64)
-
-
 def by_name(result: TournamentResult) -> tuple[Standing, ...]:
     """Standings of the distinct names, copies taken together."""
     return result.pooled or result.standings
@@ -73,8 +67,7 @@ def _standing_table(standings: Sequence[Standing], caption: str, notes: tuple[st
     for s in sorted(standings, key=lambda s: -s.win_share.value):
         share, points, rank = cells(s.win_share, 1, True), cells(s.points, 2), cells(s.rank, 2)
         # The mark of a bot that plays by the clock, which the heading explains.
-        label = s.label + "*" * bool(getattr(s, "timed", False))
-        rows.append((label, *share, f"{s.fair.value:.2f}", *points, *rank))
+        rows.append((s.label + "*" * s.timed, *share, f"{s.fair.value:.2f}", *points, *rank))
     header = ("bot", "win share", _LEVEL, "x fair", "points", _LEVEL, "rank", _LEVEL)
     return Table(caption, header, tuple(rows), notes=notes)
 
@@ -170,7 +163,7 @@ def points(result: TournamentResult) -> Table:
 
 def seat_estimates(result: TournamentResult) -> list[Estimate]:
     """Win share of each seat, whoever sat in it, with its interval over deals."""
-    seating = seating_of(result)
+    seating = result.seating
     by_seat = np.take_along_axis(result.game_shares, seating[None], axis=2).sum(axis=1)
     boot = Bootstrap(by_seat, result.seed, result.resamples)
     return [boot.mean([seat], SHARE_UNIT * len(seating)) for seat in range(result.num_players)]

@@ -19,7 +19,7 @@ import numpy as np
 from mt_env.arena.match import Clock, episode_seeds
 from mt_env.arena.seating import rotations
 from mt_env.core.deal import new_episode
-from mt_env.core.jit import kernel
+from mt_env.core.jit import allocating_kernel, kernel
 from mt_env.core.moves import legal_actions
 from mt_env.core.play import apply_action
 from mt_env.core.policies import new_scratch, policy_action
@@ -41,7 +41,7 @@ REPEATS: Final[int] = 3
 """The quickest of so many passes counts."""
 
 
-@kernel
+@allocating_kernel
 def _collect(
     states: Any, rules: Any, seeds: Any, bots: Any, kinds: Any, scratch: Any, kept: Any, counts: Any
 ) -> None:

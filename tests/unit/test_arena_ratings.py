@@ -128,6 +128,42 @@ def test_copies_share_a_rating() -> None:
     assert alone.names == ("a",) and alone.ratings == ((0.0, 0.0, 0.0),)
 
 
+def test_bots_of_several_tables_are_rated_together() -> None:
+    """Games that a bot was not in: as if it had not been among the bots of that game."""
+    rng, strengths, tables = (
+        random.Random(7),
+        [4.0, 2.0, 1.0, 0.5],
+        [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]],
+    )
+    ranks, games = np.full((60, 4, 4), -1), []
+    for d in range(60):
+        for g, table in enumerate(tables):
+            places = drawn_ranks(rng, [strengths[i] for i in table], 0.2)
+            ranks[d, g, table] = places
+            games.append((table, places))
+    names = ["a", "b", "c", "d"]
+    found = rate_ranks(ranks, names, 1, resamples=5)
+    logs = found.resampled[0] * math.log(10) / 400
+
+    def likelihood(logs: np.ndarray) -> float:
+        none = brute_force(logs, [], [0, 1, 2, 3])  # the virtual games, which each call below adds again
+        parts = [brute_force(logs, [places], table) - none for table, places in games]
+        return none + sum(parts)
+
+    best = likelihood(logs)
+    for i in range(4):
+        step = np.zeros(4)
+        step[i] = 1e-3
+        up, down = likelihood(logs + step), likelihood(logs - step)
+        assert (up - down) / 2e-3 == pytest.approx(0.0, abs=1e-4) and max(up, down) < best
+    assert found.apart == (("a", "b", "c", "d"),)
+    pairs = np.array([[[0, 1, -1], [-1, 0, 1]]] * 4)
+    with pytest.raises(ValueError, match="a and c were in no game together"):
+        rate_ranks(pairs, ["a", "b", "c"], 1, resamples=5)
+    with pytest.raises(ValueError, match="not in as many games of each deal"):
+        rate_ranks(np.array([[[0, 1]], [[0, -1]]]), ["a", "b"], 1, resamples=5)
+
+
 def test_a_bot_that_always_wins_stays_finite_and_is_told() -> None:
     rng = random.Random(5)
     ranks = np.array([[[0, *(1 + r for r in drawn_ranks(rng, [2.0, 1.0]))]] for _ in range(100)])
