@@ -268,6 +268,10 @@ def _spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale
                 _store_half_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
                 last = count - half
                 _store_half_levels(out, np.intp(at + last), levels, np.intp(first + last), np.intp(scale))
+            elif LEVELS < count <= LEVELS + half:
+                _store_all_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
+                last = count - half
+                _store_half_levels(out, np.intp(at + last), levels, np.intp(first + last), np.intp(scale))
             elif _likely(count < half and at + LEVELS <= len(out)):
                 _store_all_levels(out, np.intp(at), levels, np.intp(first), np.intp(scale))
             else:
