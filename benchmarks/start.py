@@ -109,9 +109,15 @@ def sizes() -> list[dict[str, Any]]:
         nothing = np.zeros(1, np.int8)
         loops.begin(states, rules, rng)
         decisions = loops.random_moves(
-            states, rules, 200_000, rng, np.zeros(MAX_LEGAL, np.int64), nothing, np.zeros(1, np.float32),
-            False, True,
-        )  # fmt: skip
+            states,
+            rules,
+            200_000,
+            rng,
+            np.zeros(MAX_LEGAL, np.int64),
+            nothing,
+            np.zeros(1, np.float32),
+            False,
+        )
         found[f"decisions a move, random play, {preset}"] = round(decisions / 200_000, 3)
     return [{"kind": "size", "name": name, "value": value} for name, value in found.items()]
 

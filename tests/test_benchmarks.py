@@ -58,6 +58,19 @@ def test_every_case_does_what_it_is_asked() -> None:
 
 
 @pytest.mark.slow
+def test_sizes() -> None:
+    from benchmarks.start import sizes
+
+    lines = sizes()
+    assert {line["kind"] for line in lines} == {"size"}
+    found = {line["name"]: line["value"] for line in lines}
+    assert found["bytes of an action mask (4 seats, D12)"] == 91 * 5 + 2
+    shares = [value for name, value in found.items() if name.startswith("decisions a move")]
+    assert len(shares) == 2
+    assert all(0.2 < share < 0.9 for share in shares)
+
+
+@pytest.mark.slow
 def test_batches_of_few_games() -> None:
     from benchmarks import batches
 
