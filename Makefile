@@ -18,7 +18,7 @@ export OMP_NUM_THREADS = 1
 .PHONY: help venv setup setup-learn demo test check lane-bounds lane-nojit format fuzz bench bench-peers check-intervals strength golden compat clean
 
 # What the two lanes play: the whole core, and with the JIT off, where a round takes a second, nothing else.
-CORE_TESTS = tests/rules tests/unit/test_jit.py tests/unit/test_tactics.py tests/test_golden.py tests/test_lanes.py \
+CORE_TESTS = tests/rules tests/unit/test_jit.py tests/unit/test_wide.py tests/unit/test_tactics.py tests/test_golden.py tests/test_lanes.py \
 	tests/test_perft.py
 FACE_TESTS = tests/unit/test_bots.py tests/unit/test_observation.py tests/test_conformance.py
 

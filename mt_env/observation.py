@@ -22,8 +22,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from mt_env.core.bits import bit
 from mt_env.core.jit import inlined_kernel, kernel
-from mt_env.core.state import PLAYING, UNABLE_LEVELS
-from mt_env.core.wide import SHORT_BITS, put_count, spread, spread_levels, spread_short
+from mt_env.core.state import GAME_DTYPE, PLAYING, UNABLE_LEVELS
+from mt_env.core.wide import LEVELS, SHORT_BITS, put_count, spread, spread_levels, spread_short
 from mt_env.rules import ResolvedRules
 
 TOTALS_SCALE: Final[int] = 255
@@ -230,6 +230,11 @@ def observation_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return wanted
 
 
+for _name in ("lengths", "hand_sizes", "unable"):  # `spread_levels` reads 16 bytes from each entry on
+    assert GAME_DTYPE.fields is not None
+    assert GAME_DTYPE.fields[_name][1] + GAME_DTYPE[_name].itemsize + LEVELS <= GAME_DTYPE.itemsize
+
+
 @inlined_kernel
 def _put_set(out: Any, at: Any, words: Any, count: Any) -> None:
     """Write ``count`` tiles of a bit set as 0 or 1."""
@@ -345,7 +350,7 @@ def encode(s: Any, r: Any, seat: Any, out: Any) -> Any:
 
 @kernel
 def encode_state(s: Any, r: Any, out: Any) -> Any:
-    """Write the full state into ``out``, float32 ``[size]`` of ``Encoding(..., fields=STATE_FIELDS)``."""
+    """Write the full state into ``out``, ``[size]`` of ``Encoding(..., fields=STATE_FIELDS)``."""
     n = np.int64(r["num_players"])
     tiles = np.int64(r["num_tiles"])
     out[:] = 0

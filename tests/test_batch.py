@@ -14,6 +14,7 @@ from mt_env.core.rollout import BOT_STREAM
 from mt_env.game import Game, State
 from mt_env.rng import Rng, mix
 from mt_env.vector import Batch
+from mt_env.vector.rows import CACHE_LINE
 
 PRESETS = ("spruce", "wikihow", "dominos_cc", "cover")
 
@@ -127,13 +128,51 @@ def test_a_row_does_not_depend_on_the_others() -> None:
     assert small._states.tobytes() == large._states[:2].tobytes()
 
 
-def test_choosing_inside_is_choosing_outside() -> None:
-    inside, outside = Batch(20, seed=4), Batch(20, seed=4)
-    for _ in range(30):
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"bots": ("heaviest", None, "random", None), "candidates": True},
+        {"rules": "cover;set=6;hand_size=2", "bots": (None, "random", "random", "random")},
+        {"rules": "cover;set=6;hand_size=5", "episode": "match", "skip_forced": False, "events": 5},
+    ],
+    ids=str,
+)
+def test_choosing_inside_is_choosing_outside(options: dict[str, Any]) -> None:
+    inside, outside = Batch(20, seed=4, **options), Batch(20, seed=4, **options)
+    formal = ended = 0
+    for _ in range(300 if "episode" in options else 60):
+        formal += int(inside.formal.sum())
         taken = inside.step_randomly().copy()
         assert np.array_equal(outside.random_actions(), taken)
         outside.step(taken)
-    assert snapshot(inside) == snapshot(outside)
+        ended += int(inside.ended.sum())
+        assert snapshot(inside) == snapshot(outside)
+    assert ended
+    assert (formal > 0) == ("hand_size=2" in options.get("rules", ""))
+
+
+def test_actions_may_come_in_any_integer_array() -> None:
+    first, second = Batch(6, seed=3), Batch(6, seed=3)
+    plan = np.zeros((6, 2), np.int64)
+    for _ in range(3):
+        actions = first.random_actions().copy()
+        second.random_actions()
+        first.step(actions)
+        plan[:, 1] = actions
+        strided = plan[:, 1]
+        strided.flags.writeable = False
+        second.step(strided)
+        assert snapshot(first) == snapshot(second)
+    with pytest.raises(ValueError, match="action -544"):
+        first.step(np.broadcast_to(np.int64(-544), 6))
+
+
+def test_records_begin_at_cache_lines() -> None:
+    batch = Batch(3, seed=1)
+    for array in (batch._states, batch._meta):
+        assert array.itemsize % CACHE_LINE == 0
+        assert array.ctypes.data % CACHE_LINE == 0
 
 
 def test_a_batch_goes_on_from_a_kept_state() -> None:
@@ -162,6 +201,13 @@ def test_a_batch_goes_on_from_a_kept_state() -> None:
     twin.close()
     with pytest.raises(ValueError, match="state: its 'config' does not fit"):
         Batch(5, **{**options, "reward": "win"}).set_state(kept)
+    before = snapshot(batch)
+    for name in kept:  # one that lacks anything changes nothing
+        with pytest.raises(ValueError, match=f"state: its '{name}' does not fit"):
+            batch.set_state({other: array for other, array in kept.items() if other != name})
+    with pytest.raises(ValueError, match="state: its 'code' does not fit"):
+        batch.set_state({**kept, "code": np.array(b"0123456789abcdef")})
+    assert snapshot(batch) == before
 
 
 def test_outputs_that_are_not_asked_for_are_none() -> None:

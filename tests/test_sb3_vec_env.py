@@ -218,3 +218,21 @@ def test_equal_seeds_learn_equal_weights() -> None:
         model.learn(128)
         found.append([value.numpy().tobytes() for value in model.policy.state_dict().values()])
     assert found[0] == found[1]
+
+
+def test_a_state_that_lacks_something_changes_nothing() -> None:
+    tables = MexicanTrainVecEnv(2)
+    with pytest.raises(ValueError, match="reset"):
+        tables.step(np.zeros(2, np.int64))
+    tables.seed(1)
+    tables.reset()
+    kept = tables.get_state()
+    assert {"begun", "family", "returns"} <= set(kept)
+    tables.step(tables.batch.random_actions())
+    now = tables.get_state()
+    for name in kept:
+        with pytest.raises(ValueError, match=f"state: its '{name}' does not fit"):
+            tables.set_state({other: array for other, array in kept.items() if other != name})
+    assert all(np.array_equal(now[name], array) for name, array in tables.get_state().items())
+    tables.set_state(kept)
+    assert all(np.array_equal(kept[name], array) for name, array in tables.get_state().items())

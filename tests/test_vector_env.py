@@ -206,3 +206,36 @@ def test_bad_calls() -> None:
         vector.step(np.array([457, 0]))
     with pytest.raises(ValueError, match="must have 2 entries"):
         vector.reset(seed=[1])
+
+
+@pytest.mark.parametrize("illegal", ["raise", "terminate", "random_legal"])
+def test_nothing_is_stepped_before_the_first_reset(illegal: Any) -> None:
+    tables = MexicanTrainVectorEnv(2, illegal_action=illegal)
+    for step in (tables.step, tables.batch.step_solo):
+        with pytest.raises(ValueError, match=r"reset\(\) first"):
+            step(np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match=r"reset\(\) first"):
+        tables.batch.step_randomly()
+
+
+@pytest.mark.parametrize(
+    "mode", [AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED], ids=lambda mode: mode.name
+)
+def test_rows_that_wait_are_left_alone_by_random_steps_and_kept(mode: AutoresetMode) -> None:
+    inside, outside = (MexicanTrainVectorEnv(6, autoreset_mode=mode).batch for _ in range(2))
+    for batch in (inside, outside):
+        batch.reset_some(None, 5)
+    waited = 0
+    for _ in range(40):
+        kept = inside.get_state()
+        actions = inside.step_randomly().copy()
+        assert np.array_equal(outside.random_actions(), actions)
+        outside.step_solo(actions)
+        waited += int(inside.waits.sum())
+        for name in ("waits", "count", "seat", "points", "lengths", "observation"):
+            assert np.array_equal(getattr(inside, name), getattr(outside, name)), name
+        after = inside.get_state()
+        outside.set_state(kept)
+        outside.step_randomly()
+        assert all(np.array_equal(after[name], array) for name, array in outside.get_state().items())
+    assert waited

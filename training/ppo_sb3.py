@@ -247,10 +247,10 @@ class Watch(BaseCallback):
         """After an update, which is when a checkpoint can be gone on from exactly."""
         run, step = self.config.run, self.num_timesteps
         begun = time.monotonic()
+        if self.due("eval", run.eval_every):  # first: a run gone on with does not make up for it
+            self.evaluate(step)
         if self.due("checkpoint", run.checkpoint_every):
             self.checkpoint()
-        if self.due("eval", run.eval_every):
-            self.evaluate(step)
         self.outside += time.monotonic() - begun
 
     def _on_rollout_end(self) -> None:

@@ -202,15 +202,16 @@ def load_checkpoint(folder: Path, tables: AnyTables, device: str) -> tuple[Maska
     The files are pickles, made by `save_checkpoint`: load your own ones only.
 
     Raises:
-        ValueError: another version wrote it.
+        ValueError: another version wrote it, or one with other settings; the message says what differs.
     """
     model = MaskablePPO.load(folder / LEARNER, env=tables, device=device, force_reset=False)
     rest = pickle.loads((folder / REST).read_bytes())
     try:
         tables.set_state(rest["tables"])
-    except (KeyError, ValueError):
+    except (KeyError, ValueError) as error:
         raise ValueError(
-            f"{folder}: is of another version of mt_env, which alone can go on with it"
+            f"{folder}: is of another version of mt_env or of other settings, which alone can go on with it "
+            f"({error})"
         ) from None
     model._last_obs, model._last_episode_starts = rest["last"]
     python_state, numpy_state, torch_state = rest[RNG]

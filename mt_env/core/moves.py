@@ -96,7 +96,7 @@ def may_draw(s: Any, r: Any) -> Flag:
 
 @inlined_kernel
 def legal_plays(s: Any, r: Any, out: Any) -> Int:
-    """Write the ids of the legal plays into ``out`` (``int64[MAX_LEGAL]``); returns how many."""
+    """Write the ids of the legal plays into ``out`` (integers, room for all); returns how many."""
     n = np.int64(s["num_players"])
     tiles = np.int64(s["num_tiles"])
     seat = np.int64(s["turn"])

@@ -7,6 +7,7 @@ back, and near the end of a row, where there is no room, entry by entry.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -80,7 +81,8 @@ def _one_by_one(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: A
 
 def _is_row(array: Any) -> bool:
     """Whether the type is a contiguous row of a dtype that vectors are written for."""
-    return array.ndim == 1 and array.layout == "C" and array.dtype in (types.uint8, types.float32)
+    small = array.dtype == types.uint8 or (array.dtype == types.float32 and array.aligned)
+    return sys.byteorder == "little" and array.ndim == 1 and array.layout == "C" and small
 
 
 def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
@@ -104,11 +106,17 @@ def _store_bits(bits: int) -> Callable[..., Any]:
         out, at, word = args
         row = sig.args[0]
         if row.dtype == types.uint8:
-            narrow = builder.trunc(word, ir.IntType(bits)) if bits < BITS else word
-            flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), bits))
+            # Byte i of the vector is the byte of the word that holds bit i, of which that bit is kept.
             vector = ir.VectorType(ir.IntType(8), bits)
+            eight = ir.VectorType(ir.IntType(8), 8)
+            sources = ir.Constant(ir.VectorType(ir.IntType(32), bits), [i // 8 for i in range(bits)])
+            powers = ir.Constant(vector, [1 << i % 8 for i in range(bits)])
+            spread = builder.shuffle_vector(
+                builder.bitcast(word, eight), ir.Constant(eight, ir.Undefined), sources
+            )
+            on = builder.icmp_unsigned("==", builder.and_(spread, powers), powers)
             place = _place(context, builder, row, out, at, vector)
-            builder.store(builder.zext(flags, vector), place, align=1)
+            builder.store(builder.zext(on, vector), place, align=1)
             return context.get_dummy_value()
         whole, real = ir.VectorType(ir.IntType(32), _LANES), ir.VectorType(ir.FloatType(), _LANES)
         powers = ir.Constant(whole, [1 << lane for lane in range(_LANES)])

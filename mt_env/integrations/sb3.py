@@ -23,6 +23,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from mt_env.rng import check_seed
 from mt_env.solo import MexicanTrainEnv
+from mt_env.vector.batch import check_state
 from mt_env.vector.gym_vec import MexicanTrainVectorEnv
 from mt_env.vector.solo_batch import SoloBatch
 
@@ -150,6 +151,8 @@ class MexicanTrainVecEnv(VecEnv):
         Raises:
             ValueError: see `Batch.set_state`.
         """
+        family = np.zeros(min(1, np.size(state.get("family", ()))), np.uint64)  # none, or one
+        check_state(state, {"returns": self._returns, "family": family})
         self.batch.set_state(state)
         self._returns[:] = state["returns"]
         self._family = int(state["family"][0]) if len(state["family"]) else None

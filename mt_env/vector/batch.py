@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 
 from mt_env.bots import KINDS, compiled_kind, make_bot
 from mt_env.candidates import NUM_FEATURES, max_candidates
+from mt_env.core.jit import sources_key
 from mt_env.core.policies import new_scratch
 from mt_env.core.state import GAME_DTYPE
 from mt_env.explain import why_illegal
@@ -32,7 +34,7 @@ from mt_env.rng import check_seed, fresh_seed, mix
 from mt_env.rules import Rules
 from mt_env.rules_options import as_int
 from mt_env.vector import kernels
-from mt_env.vector.rows import CALLER, CONFIG_DTYPE, ROW_DTYPE, SAME_STEP
+from mt_env.vector.rows import CACHE_LINE, CALLER, CONFIG_DTYPE, ROW_DTYPE, SAME_STEP
 
 MAX_EVENTS: Final[int] = 4096
 """Most public events that a batch lists."""
@@ -159,9 +161,9 @@ class Batch:
         config["candidates"] = bool(candidates)
         config["events"] = length
         self._config = config
-        self._states = np.zeros(count, GAME_DTYPE)
+        self._states = records(count, GAME_DTYPE)
         self._rules = game.rules_record.copy()
-        self._meta = np.zeros(count, ROW_DTYPE)
+        self._meta = records(count, ROW_DTYPE)
         rows = {True: count, False: 1}  # of arrays that nobody reads there is one row
         self._rings = np.zeros((rows[length > 0], max(1, length), 4), np.int16)
         self._legal = np.zeros((count, most), np.int32)
@@ -287,7 +289,8 @@ class Batch:
                 f"actions of shape {given.shape} and type {given.dtype}: must be an integer for each of the "
                 f"{self.num_games} games"
             )
-        return given.astype(np.int64, copy=False)
+        # One kind of array for compiled code: a read-only or strided one would compile it anew.
+        return np.require(given, np.int64, ["C", "W"])
 
     def _run(self, function: Callable[..., None], *more: Any) -> None:
         """Call a kernel on all games, each chunk in a thread of its own."""
@@ -344,7 +347,7 @@ class Batch:
         for bit. What the arrays hold belongs to this version of the package.
         """
         kept = {name: self.__dict__[f"_{name}"].copy() for name in (*_SETTINGS, *_CHANGING)}
-        return {"seed": np.array(self.seed, np.uint64), **kept}
+        return {"seed": np.array(self.seed, np.uint64), "code": _code(), **kept}
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Become what `get_state` has kept.
@@ -353,17 +356,9 @@ class Batch:
             ValueError: it was kept by a batch with other arguments or by another version; then nothing has
                 happened.
         """
-        own = {name: self.__dict__[f"_{name}"] for name in (*_SETTINGS, *_CHANGING)}
-        for name, array in own.items():
-            given = state.get(name)
-            fits = given is not None and (given.shape, given.dtype) == (array.shape, array.dtype)
-            if given is None or not fits or (name in _SETTINGS and given.tobytes() != array.tobytes()):
-                raise ValueError(
-                    f"state: its {name!r} does not fit; it must come from a batch with the same arguments "
-                    "and of the same version"
-                )
+        check_state(state, self.get_state(), (*_SETTINGS, "code"))
         for name in _CHANGING:
-            own[name][...] = state[name]
+            self.__dict__[f"_{name}"][...] = state[name]
         self.seed = int(state["seed"])
 
     def close(self) -> None:
@@ -371,6 +366,42 @@ class Batch:
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
+
+
+def _code() -> NDArray[np.bytes_]:
+    """What the compiled code of a step was made from: a state means something to the same code only."""
+    return np.array(sources_key(Path(kernels.__file__)).encode())
+
+
+def records(count: int, dtype: np.dtype[np.void]) -> NDArray[np.void]:
+    """Zeros whose first entry begins at a cache line; sizes of the records here are whole lines."""
+    size = count * dtype.itemsize
+    room = np.zeros(size + CACHE_LINE, np.uint8)
+    first = -room.ctypes.data % CACHE_LINE
+    return room[first : first + size].view(dtype)
+
+
+def check_state(
+    state: Mapping[str, NDArray[Any]], own: Mapping[str, NDArray[Any]], equal: Sequence[str] = ()
+) -> None:
+    """Refuse a kept state that is not of the kind of ``own``.
+
+    Args:
+        state: as given.
+        own: the same entries, of the object that is to become it.
+        equal: names of entries that must be equal.
+
+    Raises:
+        ValueError: an entry is missing, has another shape or dtype, or is not equal.
+    """
+    for name, array in own.items():
+        given = state.get(name)
+        fits = given is not None and (given.shape, given.dtype) == (array.shape, array.dtype)
+        if given is None or not fits or (name in equal and given.tobytes() != array.tobytes()):
+            raise ValueError(
+                f"state: its {name!r} does not fit; it must come from a batch with the same arguments and of "
+                "the same version"
+            )
 
 
 def _kinds(bots: Sequence[str | None] | None, num_players: int) -> list[int]:

@@ -10,6 +10,7 @@ from mt_env.core.bits import Int, below, mix64, next64, stream
 from mt_env.core.jit import kernel
 from mt_env.core.state import GAME_DTYPE
 from mt_env.core.wide import prefetcher
+from mt_env.vector.rows import CACHE_LINE as _LINE
 from mt_env.vector.rows import advance_row, first_decision, is_legal, write_row
 
 _HALF = 2.0**-53
@@ -17,7 +18,6 @@ _ELEVEN = np.uint64(11)
 
 # While a game is stepped, the next one's cache lines are on their way: with thousands of games none of it
 # is near the processor otherwise. Which lines: those that nearly every move of a table of four touches.
-_LINE = 64
 _at = {name: field[1] for name, field in (GAME_DTYPE.fields or {}).items()}
 _fetch_game = prefetcher(
     _at["hands"], _at["hands"] + _LINE, _at["table"], _at["moves"], _at["turn"], _at["lengths"],
@@ -107,7 +107,9 @@ def advance(
         if choosing and m["count"] > 0:
             actions[i] = legal[i, below(m["choice_rng"], m["count"])]
         _unmask(m, c, legal, i, mask)
-        advance_row(s, r, m, c, rings, legal, i, actions[i], final, choosing, table, scratch)
+        advance_row(
+            s, r, m, c, rings, legal, i, actions[i], final, choosing and m["count"] > 0, table, scratch
+        )
         write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 
 

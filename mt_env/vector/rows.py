@@ -31,6 +31,9 @@ ILLEGAL: Final[int] = 3
 TRUNCATED: Final[int] = 4
 """``how`` of an episode cut short after ``max_episode_steps``."""
 
+CACHE_LINE: Final[int] = 64
+"""Bytes; records of games and rows are whole lines, so that what a step touches lies in few of them."""
+
 ROW_DTYPE: Final[np.dtype[np.void]] = np.dtype(
     [
         # What every step reads or writes, in two cache lines.
@@ -64,6 +67,7 @@ ROW_DTYPE: Final[np.dtype[np.void]] = np.dtype(
         ("ranks", np.float64, (MAX_SEATS,)),  # of the last finished episode
         ("shares", np.float64, (MAX_SEATS,)),
         ("points", np.int64, (MAX_SEATS,)),
+        ("unused", np.int8, (32,)),
     ]
 )
 """The bookkeeping of one game of a batch."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mt_env.rng import check_seed, fresh_seed, mix
 from mt_env.solo import ROUND_PENALTY, MexicanTrainEnv
 from mt_env.vector import kernels
-from mt_env.vector.batch import Batch, rule_bot_kind
+from mt_env.vector.batch import Batch, check_state, rule_bot_kind
 from mt_env.vector.rows import CONFIG_DTYPE, RANDOM_LEGAL, TERMINATE
 
 HOW: Final[tuple[str, ...]] = ("", "out", "blocked", "illegal", "truncated")
@@ -110,8 +110,22 @@ class SoloBatch(Batch):
 
     def set_state(self, state: Mapping[str, NDArray[Any]]) -> None:
         """See `Batch.set_state`."""
+        check_state(state, {"begun": np.array(self._begun)})
         super().set_state(state)
         self._begun = bool(state["begun"])
+
+    def step_randomly(self) -> NDArray[np.int64]:
+        """See `Batch.step_randomly`.
+
+        Raises:
+            ValueError: before the first reset.
+        """
+        self._check_begun()
+        return super().step_randomly()
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise ValueError("step before the first reset: call reset() first")
 
     def step_solo(self, actions: Any) -> None:
         """One step; illegal actions are dealt with as ``single.illegal_action`` says.
@@ -120,6 +134,7 @@ class SoloBatch(Batch):
             ValueError: no integer for each game, one that is no action id, or (``"raise"``) an illegal one;
                 then nothing has happened.
         """
+        self._check_begun()
         given = self._checked(actions)
         wrong = (given < 0) | (given >= self.game.num_actions)
         if wrong.any():

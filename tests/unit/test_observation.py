@@ -186,6 +186,33 @@ def reshuffle(s: Any, seat: int, rules: ResolvedRules, shuffler: random.Random) 
     return o
 
 
+def test_rows_of_every_size_are_written_to_their_end_and_no_further() -> None:
+    around = 64
+    sizes = 0
+    for pips in (2, 3, 4, 5, 6, 7, 8, 9, 12, 14, 15, 16, 17, 18):
+        for n in (2, 3, 4, 6, 8, 13, 14):
+            hand = 3 if pips > 4 else 2
+            try:
+                load_rules(f"cover;set={pips};hand_size={hand}").resolve(n)
+            except ValueError:
+                continue  # not enough tiles
+            for match in (False, True):
+                text = f"cover;set={pips};hand_size={hand}"
+                s, r, rules = next(game for i, game in enumerate(games(text, n, match, 3)) if i == 9)
+                encoding = Encoding(rules, match)
+                sizes += 1
+                for seat in {0, 1, n - 1}:
+                    want = expected(s, rules, match, seat)
+                    for dtype in (np.float32, np.uint8):
+                        room = np.full(encoding.size + 2 * around, 77, dtype)
+                        row = room[around:-around]
+                        assert encode(s, r, seat, row) == encoding.size
+                        check(encoding, row, want, counts=dtype == np.uint8)
+                        assert (room[:around] == 77).all()
+                        assert (room[-around:] == 77).all()
+    assert sizes > 150
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("text", "n", "match"), CASES)
 def test_observations_do_not_depend_on_hidden_tiles(text: str, n: int, match: bool) -> None:

@@ -80,8 +80,10 @@ def test_levels_are_copied_or_divided(dtype: type) -> None:
         count = rng.randint(0, 19 - first)
         at = rng.randint(0, 60 - count)
         scale = rng.randint(1, 38)
-        out = np.full(60, 7, dtype)
+        room = np.full(60 + 32, 7, dtype)
+        out = room[:60]
         _spread_levels(out, at, records, first, count, scale)
+        assert (room[60:] == 7).all()
         kept = np.minimum(levels[first : first + count], scale)
         want = (kept / scale).astype(np.float32) if dtype == np.float32 else kept
         assert np.array_equal(out[at : at + count], want)
