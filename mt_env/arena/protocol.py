@@ -49,6 +49,9 @@ PARTS: Final = ".parts"
 HEAD: Final = "evaluation.json"
 """The file in that folder that says whose it is."""
 
+CHANGED: Final = ".changed"
+"""Ending given to the games of a table after which the bot was found to be another one; never read again."""
+
 
 def evaluate(
     bot: BotLike,
@@ -80,7 +83,8 @@ def evaluate(
 
     Raises:
         ValueError: an argument is wrong, the bot cannot be made, ``out`` exists, or was begun with another
-            bot or protocol.
+            bot or protocol; or the bot's weights or file changed while it played. What was finished before
+            that stays in the folder.
         OSError: a file cannot be written.
         mt_env.arena.WorkerError: a worker process died.
     """
@@ -99,6 +103,8 @@ def evaluate(
     games, times, clock = [], [], _TimeLeft(tables)
     with _removed_if_empty(folder):
         for number, table in enumerate(tables, 1):
+            stream = None if folder is None else folder / f"{table.name}.jsonl"
+            _check_unchanged(bot, identity)
             result = tournament(
                 [bot, *table.opponents],
                 table.deals,
@@ -108,12 +114,18 @@ def evaluate(
                 engine=table.engine,
                 seatings=table.seatings,
                 workers=workers,
-                stream=None if folder is None else folder / f"{table.name}.jsonl",
+                stream=stream,
                 resume=folder is not None,
                 resamples=protocol.resamples,
                 time_decisions=time_decisions,
                 progress=progress,
             )
+            try:
+                _check_unchanged(bot, identity, result)
+            except ValueError:
+                if stream is not None:  # nobody knows which of both played these games
+                    os.replace(stream, f"{stream}{CHANGED}")
+                raise
             games.append(_games(result))
             times.append({"table": table.name, **timings(result)})
             clock.add(table, result)
@@ -140,6 +152,31 @@ def _games(result: TournamentResult) -> Games:
     games.ends[result.deal_numbers] = result.ends
     games.failures = list(result.failures)
     return games
+
+
+def _check_unchanged(bot: BotLike, before: BotIdentity, result: TournamentResult | None = None) -> None:
+    """Each table, and each worker, makes the bot anew; so the one identified at first must still be there.
+
+    Args:
+        bot: as given to `evaluate`.
+        before: what it was then.
+        result: of the table that it has just played, if any.
+
+    Raises:
+        ValueError: it is another one by now, or another one played.
+    """
+    try:
+        now = identify(bot).to_dict()
+    except ValueError as error:
+        raise ValueError(f"bot {before.name!r}: changed while it played: {error}") from None
+    found = [now] if result is None else [now, {**now, "weights_sha256": result.weights[0]}]
+    for identity in found:
+        for key, was in before.to_dict().items():
+            if identity[key] != was:
+                raise ValueError(
+                    f"bot {before.name!r}: changed while it played: {key} was {was}, is {identity[key]}; leave it "
+                    "alone until the end, or evaluate a copy"
+                )
 
 
 def _settings(protocol: Protocol, subset: str | None, bot: BotIdentity) -> dict[str, object]:

@@ -1,0 +1,98 @@
+"""Evaluations cite one bot: none that changes on the way, and no failure of another one."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mt_env.arena.protocol import PARTS, Protocol, ProtocolTable, evaluate
+from mt_env.bots.policy import save_model
+from mt_env.candidates import NUM_FEATURES
+from mt_env.game import Game
+
+TWO = Protocol(
+    "two",
+    (
+        ProtocolTable("first", "cover;set=6;hand_size=4", "round", ("random",), 3, 2, seed=5),
+        ProtocolTable("second", "cover;set=6;hand_size=4", "round", ("heaviest",), 3, 2, seed=6),
+    ),
+    resamples=50,
+)
+
+SOURCE = """
+class Last:
+    def act(self, view, rng):
+        return view.legal_actions[-1]
+"""
+
+
+def write_policy(folder: Path, seed: int) -> None:
+    weights = np.random.default_rng(seed).normal(size=(1, NUM_FEATURES)).astype(np.float32)
+    layers = [(weights, np.zeros(1, np.float32))]
+    save_model(folder, "candidates", layers, "relu", Game("spruce", 2), {}, [])
+
+
+def test_a_policy_whose_weights_change_between_tables_is_refused(tmp_path: Path) -> None:
+    """As where training goes on and overwrites its model."""
+    model, out = tmp_path / "run", tmp_path / "r.json"
+    write_policy(model, 1)
+    told: list[str] = []
+
+    def changes(line: str) -> None:
+        told.append(line)
+        write_policy(model, 2)
+
+    with pytest.raises(
+        ValueError, match=r"run': changed while it played: weights_sha256 was \w+, is \w+; leave"
+    ):
+        evaluate(f"policy:{model}", TWO, out=out, tell=changes)
+    folder = Path(f"{out}{PARTS}")
+    assert len(told) == 1 and not out.exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["evaluation.json", "first.jsonl"]
+    write_policy(model, 1)
+    resumed = evaluate(f"policy:{model}", TWO, out=out, resume=True)
+    assert resumed.timings[0]["deals"] == 0, "what was finished before the change is kept"
+    assert resumed.to_json() == evaluate(f"policy:{model}", TWO).to_json()
+    (model / "meta.json").unlink()
+    with pytest.raises(ValueError, match="no model in"):
+        evaluate(f"policy:{model}", TWO)
+
+
+@pytest.mark.parametrize("deal", [0, 3], ids=["first table", "second table"])
+def test_a_source_that_is_edited_while_a_table_is_played_is_refused(
+    deal: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table that was played meanwhile is set aside: workers may have imported either version."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    source, out, name = tmp_path / f"edited_{deal}.py", tmp_path / "r.json", f"edited_{deal}:Last"
+    source.write_text(SOURCE)
+    importlib.invalidate_caches()
+    bot, resets = importlib.import_module(f"edited_{deal}").Last, []
+
+    def edits(self, game, seat, seed) -> None:
+        resets.append(seed)
+        if len(resets) == 2 * deal + 1:  # two seatings a deal
+            source.write_text(SOURCE + "# better now\n")
+
+    monkeypatch.setattr(bot, "reset", edits, raising=False)
+    with pytest.raises(ValueError, match="changed while it played: source_sha256"):
+        evaluate(name, TWO, out=out)
+    kept = {"evaluation.json", "first.jsonl.changed"} if deal == 0 else {
+        *("evaluation.json", "first.jsonl", "second.jsonl.changed")
+    }  # fmt: skip
+    assert {path.name for path in Path(f"{out}{PARTS}").iterdir()} == kept and not out.exists()
+    with pytest.raises(ValueError, match="was begun with other settings"):
+        evaluate(name, TWO, out=out, resume=True)
+    source.write_text(SOURCE)
+    assert evaluate(name, TWO, out=out, resume=True).timings[1]["deals"] == 3
+    assert out.exists() and not Path(f"{out}{PARTS}").exists()
+
+
+def test_without_a_file_a_change_is_found_too(tmp_path: Path) -> None:
+    model = tmp_path / "run"
+    write_policy(model, 1)
+    with pytest.raises(ValueError, match="changed while it played: no model in"):
+        evaluate(f"policy:{model}", TWO, tell=lambda line: (model / "meta.json").unlink())
