@@ -307,7 +307,7 @@ def test_samples_reach_every_deal(whole, tmp_path: Path) -> None:
     """One changed deal of six, everything else made to fit: a sample of 2 finds it a third of the time."""
     path = tmp_path / "forged.json"
     forged = Evaluation.load(whole[1], TINY)
-    forged.games[0].points[2, 0, 0] += 1
+    forged.games[0].points[2, 0, forged.games[0].points[2, 0].argmax()] += 1
     replace(forged).to_json(path)
     found = [not verify(path, protocol=TINY, sample=2, seed=seed).ok for seed in range(12)]
     assert 1 <= sum(found) <= 9
@@ -316,20 +316,53 @@ def test_samples_reach_every_deal(whole, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("what", "where"), [("points", (3, 1, 2)), ("ranks", (0, 0, 0)), ("ends", (5, 2, 1))]
-)
-def test_forged_games_with_fitting_digests_are_found_by_playing(whole, what, where, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("what", "deal", "seating"), [("points", 3, 1), ("ranks", 0, 0), ("ends", 5, 2)])
+def test_forged_games_with_fitting_digests_are_found_by_playing(
+    whole, what: str, deal: int, seating: int, tmp_path: Path
+) -> None:
+    """Games that could be, but were not: the last has more points, two have changed places, another end."""
     path = tmp_path / "forged.json"
     forged = Evaluation.load(whole[1], TINY)
-    array = getattr(forged.games[0], what)
-    array[where] = 2 if array[where] != 2 else 3
+    games = forged.games[0]
+    points, ranks, ends = games.points[deal, seating], games.ranks[deal, seating], games.ends[deal, seating]
+    if what == "points":
+        points[points.argmax()] += 1
+    elif what == "ranks":
+        for values in (points, ranks):
+            values[:] = np.roll(values, 1)
+    else:
+        ends[:] = ends[::-1].copy()
     replace(forged).to_json(path)
     found = verify(path, protocol=TINY)
     assert not found.ok and found.problem is None and found.replays[1].difference is None
-    told = found.replays[0].difference
-    assert told.startswith(f"deal {where[0]} differs first: seating {where[1]}, {what} [")
+    told, first = found.replays[0].difference, "points" if what == "ranks" else what
+    assert told.startswith(f"deal {deal} differs first: seating {seating}, {first} [")
     assert "NOT verified: games differ" in found.table()
+
+
+IMPOSSIBLE = {
+    "all win": (1, "ranks", [2, 2], "ranks do not follow from its points"),
+    "nobody wins": (0, "ranks", [4, 4, 4], "ranks do not follow from its points"),
+    "rank 0": (0, "ranks", [0, 4, 6], "ranks do not follow from its points"),
+    "points of another order": (0, "points", [3, 3, 3], "ranks do not follow from its points"),
+    "points below 0": (0, "points", [-3, -2, -1], "points are below 0"),
+    "two ends": (0, "ends", [1, 1], "ends are not those of 1 rounds"),
+    "an end below 0": (0, "ends", [2, -1], "ends are not those of 1 rounds"),
+    "a round less": (1, "ends", [5, 1], "ends are not those of 7 rounds"),
+}
+
+
+@pytest.mark.parametrize("kind", IMPOSSIBLE)
+def test_impossible_games_are_found_without_playing(whole, kind: str, tmp_path: Path) -> None:
+    """Whoever makes all digests anew can still not give a bot more than the one win a game that there is."""
+    table, what, values, says = IMPOSSIBLE[kind]
+    forged = Evaluation.load(whole[1], TINY)
+    getattr(forged.games[table], what)[2, 1] = values
+    path = tmp_path / "forged.json"
+    replace(forged).to_json(path)
+    found = verify(path, protocol=TINY)
+    assert found.evaluation is None
+    assert f"table {TINY.tables[table].name}: deal 2, seating 1: its {says}" in found.problem
 
 
 def test_a_failure_that_was_hidden_is_found(whole, tmp_path: Path) -> None:
@@ -371,7 +404,7 @@ CHANGES = {
     "a word": (edit("tables", 0, "games", 2, to="won"), "it was changed"),
     "a value more": (edit("tables", 0, "games", 2, by=lambda x: [*x, 1]), "table three: games is not"),
     "half points": (edit("tables", 0, "games", 3, 0, 1, 2, to=0.5), "must be whole numbers"),
-    "rank 0": (edit("tables", 0, "games", 3, 1, 0, 0, to=0), "ranks are counted from 1"),
+    "rank 0": (edit("tables", 0, "games", 3, 1, 0, 0, to=0), "ranks do not follow from its points"),
     "large points": (edit("tables", 0, "games", 3, 0, 1, 2, to=2**62), "it was changed"),
     "the score": (edit("score", "value", by=lambda x: x + 0.001), "score is not"),
     "a limit": (edit("score", "low", by=lambda x: x + 0.001), "score is not"),

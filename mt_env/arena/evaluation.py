@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env import __version__
+from mt_env.arena.checks import impossible_ranks
 from mt_env.arena.identity import BotIdentity
 from mt_env.arena.match import SHARE_UNIT, Failure, Games, shares_of
 from mt_env.arena.protocols import (
@@ -30,6 +31,7 @@ from mt_env.arena.protocols import (
 from mt_env.arena.report import cells, grid
 from mt_env.arena.seating import seating_table
 from mt_env.arena.stats import LEVEL, RESAMPLE_STREAM, Estimate, bootstrap_sums, interval
+from mt_env.game import Game
 from mt_env.rng import mix
 from mt_env.rules_yaml import write_text
 
@@ -328,7 +330,7 @@ def _unpacked(table: ProtocolTable, entry: dict[str, Any]) -> Games:
     """The games of a table of a file.
 
     Raises:
-        ValueError: they are not those of so many deals, seatings and seats, or no whole numbers.
+        ValueError: they are not those of so many deals, seatings and seats, no whole numbers, or impossible.
         KeyError, TypeError: something is missing, or of another kind.
     """
     where, rows = f"table {table.name}", entry["games"]
@@ -346,6 +348,33 @@ def _unpacked(table: ProtocolTable, entry: dict[str, Any]) -> Games:
         if values.dtype != np.int64 or values.shape != (len(played), *to.shape[1:]):
             raise ValueError(f"{where}: its {name} must be whole numbers for every game")
         to[games.valid] = values
-    if (games.ranks[games.valid].min(initial=2)) < 2:
-        raise ValueError(f"{where}: ranks are counted from 1")
+    _check_possible(where, table, games)
     return games
+
+
+def _check_possible(where: str, table: ProtocolTable, games: Games) -> None:
+    """Refuse what no game can be: shares, and so the score, follow from the ranks alone.
+
+    Raises:
+        ValueError: impossible points, ranks or endings; the message names the first such game.
+    """
+    match, seatings = table.episode == "match", games.points.shape[1]
+    points, ranks = (a[games.valid].reshape(-1, table.seats) for a in (games.points, games.ranks))
+    ends = games.ends[games.valid].reshape(-1, 2)
+    rounds = Game(table.rules, table.seats, episode=table.episode).rules.rounds if match else 1
+    for what, game in (
+        ("ranks do not follow from its points", impossible_ranks(points, ranks, single=not match)),
+        ("points are below 0", _first((points < 0).any(axis=1))),
+        (
+            f"ends are not those of {rounds} rounds",
+            _first((ends < 0).any(axis=1) | (ends.sum(axis=1) != rounds)),
+        ),
+    ):
+        if game >= 0:
+            deal = np.flatnonzero(games.valid)[game // seatings]
+            raise ValueError(f"{where}: deal {deal}, seating {game % seatings}: its {what}")
+
+
+def _first(wrong: NDArray[np.bool_]) -> int:
+    """Index of the first True, or -1."""
+    return int(np.argmax(wrong)) if wrong.any() else -1

@@ -174,8 +174,8 @@ def _check_unchanged(bot: BotLike, before: BotIdentity, result: TournamentResult
         for key, was in before.to_dict().items():
             if identity[key] != was:
                 raise ValueError(
-                    f"bot {before.name!r}: changed while it played: {key} was {was}, is {identity[key]}; leave it "
-                    "alone until the end, or evaluate a copy"
+                    f"bot {before.name!r}: changed while it played: {key} was {was}, is {identity[key]}; "
+                    "leave it alone until the end, or evaluate a copy"
                 )
 
 
