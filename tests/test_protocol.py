@@ -467,14 +467,16 @@ def test_what_cannot_be_verified(whole, tmp_path: Path) -> None:
     path = tmp_path / "object.json"
     bot = Heaviest()
     assert evaluate(bot, TINY, subset="slow", out=path).bot.spec is None
-    with pytest.raises(ValueError, match="names no bot that can be made from text"):
-        verify(path, protocol=TINY)
+    unnamed = verify(path, protocol=TINY)
+    assert unnamed.only_consistent and "names no bot that can be made from text" in unnamed.problem
     assert verify(path, bot, protocol=TINY).ok and verify(path, Heaviest, protocol=TINY).ok
     for text, says in (("{", "is no file"), ("[]", "is no file"), ('{"format": 1}', "is no file")):
         path.write_text(text)
         with pytest.raises(ValueError, match=says):
             verify(path)
-    with pytest.raises(ValueError, match="there is none; known: mt-eval-v1"):
+    with pytest.raises(
+        ValueError, match=r"heaviest\.json: protocol='tiny': there is none; known: mt-eval-v1"
+    ):
         verify(whole[1])
     for name in ("sample", "workers"):
         with pytest.raises(ValueError, match=f"{name}=0: must be a whole number"):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mt_env.arena.protocol import PARTS, Protocol, ProtocolTable, evaluate
+from mt_env.arena.protocol import PARTS, Protocol, ProtocolTable, evaluate, verify
 from mt_env.bots.policy import save_model
 from mt_env.candidates import NUM_FEATURES
 from mt_env.game import Game
@@ -96,3 +97,34 @@ def test_without_a_file_a_change_is_found_too(tmp_path: Path) -> None:
     write_policy(model, 1)
     with pytest.raises(ValueError, match="changed while it played: no model in"):
         evaluate(f"policy:{model}", TWO, tell=lambda line: (model / "meta.json").unlink())
+
+
+# --- readers without the bot, or with another version -----------------------------------------------------
+
+
+def test_a_reader_without_the_bot_can_check_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "r.json"
+    write_policy(tmp_path / "run", 1)
+    evaluate(f"policy:{tmp_path / 'run'}", TWO, out=out)
+    assert not verify(out, protocol=TWO).only_consistent
+    (tmp_path / "run").rename(tmp_path / "gone")
+    found = verify(out, protocol=TWO)
+    assert found.only_consistent and not found.ok and found.replays == () and found.evaluation is not None
+    first, last = found.table().splitlines()
+    assert first.endswith("digests and estimates are consistent")
+    assert last.startswith(
+        "NOT verified, only consistent: its bot cannot be made here, nothing was played again"
+    )
+    with pytest.raises(ValueError, match="neither a shipped model nor a folder"):
+        verify(out, "policy:nowhere", protocol=TWO)
+    out.write_text(out.read_text().replace('"failed_deals": 0', '"failed_deals": 1'))
+    assert not verify(out, protocol=TWO).only_consistent, "changed, and without the bot"
+
+
+def test_another_version_is_told(tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    found = evaluate("heaviest", TWO, out=out)
+    assert "note" not in verify(out, protocol=TWO).table()
+    replace(found, version="0.0.9").to_json(out)
+    again = verify(out, protocol=TWO)
+    assert again.ok and "note: played by mt_env 0.0.9, this is " in again.table()

@@ -276,7 +276,10 @@ class Evaluation:
             raise ValueError(f"{path}: is no file of an evaluation ({error})") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f"{path}: is no file of an evaluation (its first entry is not {FORMAT!r})")
-        known = find_protocol(protocol if protocol is not None else str(data.get("protocol")))
+        try:
+            known = find_protocol(protocol if protocol is not None else str(data.get("protocol")))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
         for key, value in (
             ("protocol", known.name),
             ("protocol_sha256", known.digest),
@@ -312,6 +315,19 @@ class Evaluation:
                 _check(what, theirs.get(key), mine.get(key), "what follows from the games")
         for key in (*wanted, *data):
             _check(f"{where}: {key}", data.get(key), wanted.get(key), "what follows from the rest")
+
+
+def notes(first: Evaluation, second: Evaluation) -> list[str]:
+    """What a reader of the difference of two scores has to know beside it, in lines."""
+    found = []
+    if first.version != second.version:
+        found.append(f"played by mt_env {first.version} and {second.version}")
+    for evaluation in (first, second):
+        if evaluation.bot.budget_ms is not None:
+            found.append(f"{evaluation.bot.name} plays by the clock: another run may differ")
+        if evaluation.failures:
+            found.append(f"{evaluation.failures} deals in which {evaluation.bot.name} failed count as lost")
+    return found
 
 
 def _check(what: str, found: object, wanted: object, meaning: str) -> None:
