@@ -211,7 +211,7 @@ def test_differences_are_paired_by_deal(whole) -> None:
 
 def test_a_deal_in_which_the_bot_fails_is_lost(whole) -> None:
     failed, good = evaluate(Fails, TINY), whole[0]
-    assert failed.failures == 1 and "count as lost" in failed.table()
+    assert failed.failures == 1 and "1 deals in which the bot failed count as lost" in failed.table()
     row, before = failed.rows[0], good.rows[0]
     lost = good.games[0].ranks[4, :, 0]
     assert row.points is None and row.difference is None and failed.rows[1] == good.rows[1]
@@ -230,6 +230,14 @@ def test_workers_change_nothing(whole, tmp_path: Path) -> None:
     two = evaluate(Heaviest, TINY, out=tmp_path / "two.json", workers=2)
     assert (tmp_path / "two.json").read_bytes() == whole[1].read_bytes() and two.table() == whole[0].table()
     assert verify(whole[1], protocol=TINY, workers=2).ok
+
+
+def test_few_deals_are_warned_of() -> None:
+    warning = "fewer than 30 deals: the intervals are too narrow to be trusted"
+    some = (replace(TINY.tables[0], deals=30), TINY.tables[1])
+    assert f"\nmatch: {warning}" in evaluate("heaviest", Protocol("some", some, 20)).table()
+    assert f"\nthree, match: {warning}" in evaluate("heaviest", TINY).table()
+    assert "fewer" not in evaluate("heaviest", Protocol("some", some[:1], 20)).table()
 
 
 # --- going on after a kill --------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from mt_env.arena.protocols import (
     opponents_text,
     sha256,
 )
-from mt_env.arena.report import cells, grid
+from mt_env.arena.report import FEW_DEALS, cells, grid
 from mt_env.arena.seating import seating_table
 from mt_env.arena.stats import LEVEL, RESAMPLE_STREAM, Estimate, bootstrap_sums, interval
 from mt_env.game import Game
@@ -192,6 +192,11 @@ class Evaluation:
             *grid(lines, 2),
             "",
         ]
+        few = [row.table.name for row in self.rows if row.table.deals < FEW_DEALS]
+        if few:
+            text.append(
+                f"{', '.join(few)}: fewer than {FEW_DEALS} deals: the intervals are too narrow to be trusted"
+            )
         if self.failures:
             text.append(f"{self.failures} deals in which the bot failed count as lost")
         text.append(f"content sha256 {self.digest[:16]}, protocol sha256 {self.protocol.digest[:16]}, "
