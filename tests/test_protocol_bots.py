@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mt_env.arena import protocol
 from mt_env.arena.protocol import PARTS, Protocol, ProtocolTable, evaluate, verify
 from mt_env.bots.policy import save_model
 from mt_env.candidates import NUM_FEATURES
@@ -97,6 +98,44 @@ def test_without_a_file_a_change_is_found_too(tmp_path: Path) -> None:
     write_policy(model, 1)
     with pytest.raises(ValueError, match="changed while it played: no model in"):
         evaluate(f"policy:{model}", TWO, tell=lambda line: (model / "meta.json").unlink())
+
+
+# --- what a kill leaves -----------------------------------------------------------------------------------
+
+
+def test_a_kill_between_file_and_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "r.json"
+    folder = Path(f"{out}{PARTS}")
+
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(protocol.shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate("heaviest", TWO, out=out)
+    monkeypatch.undo()
+    assert out.exists() and folder.is_dir()
+    evaluate("heaviest", TWO, out=out, resume=True)
+    assert out.exists() and not folder.exists()
+    folder.mkdir()
+    (folder / "evaluation.json").write_text('{"name": "of another"}')
+    evaluate("heaviest", TWO, out=out, resume=True)
+    assert folder.exists(), "not the one of this evaluation"
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_kill_while_the_folder_was_begun(resume: bool, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    folder = Path(f"{out}{PARTS}")
+    folder.mkdir()
+    (folder / ".evaluation.json.4711.tmp").write_text('{"name"')
+    with pytest.raises(ValueError, match="cannot be sent to worker processes"):
+        evaluate(lambda view, rng: 0, TWO, out=out, workers=2, resume=resume)
+    assert not folder.exists(), "nothing in it is worth keeping"
+    folder.mkdir()
+    (folder / ".evaluation.json.4711.tmp").write_text('{"name"')
+    evaluate("heaviest", TWO, out=out, resume=resume)
+    assert out.exists() and not folder.exists()
 
 
 # --- readers without the bot, or with another version -----------------------------------------------------

@@ -194,9 +194,35 @@ def _finished(
     out: str | os.PathLike[str], protocol: Protocol, subset: str | None, bot: BotIdentity
 ) -> Evaluation:
     found = Evaluation.load(out, protocol)
-    there = _settings(found.protocol, found.subset, found.bot)
-    _check_same(f"{out}", there, _settings(protocol, subset, bot))
+    there, settings = (
+        _settings(*of) for of in ((found.protocol, found.subset, found.bot), (protocol, subset, bot))
+    )
+    _check_same(f"{out}", there, settings)
+    folder = Path(f"{os.fspath(out)}{PARTS}")
+    if _head(folder) == settings:  # killed after the file was written and before its folder was removed
+        shutil.rmtree(folder)
     return found
+
+
+def _head(folder: Path) -> object:
+    """What the folder says whose it is; None if it does not.
+
+    Raises:
+        ValueError: that is no JSON.
+    """
+    head = folder / HEAD
+    if not head.is_file():
+        return None
+    try:
+        return json.loads(head.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"{head}: is not JSON; remove the folder to begin anew") from None
+
+
+def _holds_more(folder: Path, *names: str) -> bool:
+    """Whether a folder has more than files of these names and what a kill left of a half-written head."""
+    left = f".{HEAD}.*.tmp"  # see `write_text`
+    return any(path.name not in names and not path.match(left) for path in folder.iterdir())
 
 
 def _begun(folder: Path, protocol: Protocol, subset: str | None, bot: BotIdentity, resume: bool) -> Path:
@@ -205,23 +231,18 @@ def _begun(folder: Path, protocol: Protocol, subset: str | None, bot: BotIdentit
     Raises:
         ValueError: it is of another evaluation, of none, or is not to be gone on with.
     """
-    head = folder / HEAD
     settings = _settings(protocol, subset, bot)
-    if head.exists():
+    if (folder / HEAD).exists():
         if not resume:
             raise ValueError(
                 f"{folder}: exists; resume=True (--resume) goes on with it, else remove it first"
             )
-        try:
-            there = json.loads(head.read_text(encoding="utf-8"))
-        except ValueError:
-            raise ValueError(f"{head}: is not JSON; remove the folder to begin anew") from None
-        _check_same(f"{folder}", there, settings)
-    elif folder.exists() and any(folder.iterdir()):
+        _check_same(f"{folder}", _head(folder), settings)
+    elif folder.exists() and _holds_more(folder):
         raise ValueError(f"{folder}: exists, but holds no evaluation; name another file, or remove it first")
     else:
         folder.mkdir(exist_ok=True)
-        write_text(head, json.dumps(settings) + "\n")
+        write_text(folder / HEAD, json.dumps(settings) + "\n")
     return folder
 
 
@@ -231,7 +252,7 @@ def _removed_if_empty(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if folder is not None and [path.name for path in folder.iterdir()] == [HEAD]:
+        if folder is not None and not _holds_more(folder, HEAD):
             shutil.rmtree(folder)
         raise
 
