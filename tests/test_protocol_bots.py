@@ -100,6 +100,13 @@ def test_without_a_file_a_change_is_found_too(tmp_path: Path) -> None:
         evaluate(f"policy:{model}", TWO, tell=lambda line: (model / "meta.json").unlink())
 
 
+@pytest.mark.parametrize("bot", ["policy:demo", "mybots:Fails", "heavyest"])
+def test_opponents_are_rule_bots(bot: str) -> None:
+    """Else their failures would count as those of the evaluated bot, and nothing would say who they were."""
+    with pytest.raises(ValueError, match=f"table first: opponents: '{bot}': must be rule bots"):
+        replace(TWO.tables[0], opponents=("random", bot))
+
+
 # --- what a kill leaves -----------------------------------------------------------------------------------
 
 
