@@ -115,7 +115,7 @@ def test_the_document_shows_the_settings() -> None:
 def test_the_document_shows_the_scores() -> None:
     text = Path(__file__).parents[1].joinpath("docs/arena.md").read_text(encoding="utf-8")
     planner, tactician = evaluate("planner"), evaluate("tactician")
-    for result in (planner, tactician):
+    for result in (planner, tactician, evaluate("heaviest"), evaluate("random")):
         fair = " | ".join(f"{row.fair.value:.3f}" for row in result.rows)
         assert f"| {result.bot.name} | {' '.join(cells(result.score, 3))} | {fair} |" in text
     difference = " ".join(cells(tactician.minus(planner), 3, sign=True))
