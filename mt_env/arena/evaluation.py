@@ -388,7 +388,7 @@ def _check_possible(where: str, table: ProtocolTable, games: Games) -> None:
         ("points are below 0", _first((points < 0).any(axis=1))),
         (
             f"ends are not those of {rounds} rounds",
-            _first((ends < 0).any(axis=1) | (ends.sum(axis=1) != rounds)),
+            _first(np.logical_or((ends < 0).any(axis=1), ends.sum(axis=1) != rounds)),
         ),
     ):
         if game >= 0:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from mt_env.bots.rule_bots import KINDS
+from mt_env.bots import KINDS
 from mt_env.rng import mix
 from mt_env.rules_options import near
 
