@@ -385,7 +385,7 @@ def _check_possible(where: str, table: ProtocolTable, games: Games) -> None:
     rounds = Game(table.rules, table.seats, episode=table.episode).rules.rounds if match else 1
     for what, game in (
         ("ranks do not follow from its points", impossible_ranks(points, ranks, single=not match)),
-        ("points are below 0", _first((points < 0).any(axis=1))),
+        ("points are below 0", _first(points.min(axis=1) < 0)),
         (
             f"ends are not those of {rounds} rounds",
             _first(np.logical_or((ends < 0).any(axis=1), ends.sum(axis=1) != rounds)),
