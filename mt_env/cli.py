@@ -1,7 +1,8 @@
 """The command ``mexican-train``.
 
 Results go to stdout, progress and timings to stderr. Exit codes: 0 done, 1 a bot failed, 2 a wrong argument
-(one line on stderr says what would be right), 3 a worker process died, 130 interrupted.
+(one line on stderr says what would be right), 3 a worker process died, 4 ``evaluate --verify`` had
+nobody to play a consistent file again, 130 interrupted.
 """
 
 from __future__ import annotations

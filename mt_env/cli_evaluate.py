@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 NOT_VERIFIED: Final = 1
 """Exit code of ``--verify`` where something is not as the file says; as that of a bot that failed."""
 
+ONLY_CONSISTENT: Final = 4
+"""Exit code of ``--verify`` where the file is consistent, but its games could not be played again here."""
+
 
 def add_evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
     """Add the command."""
@@ -141,11 +144,12 @@ def _find_bots_here() -> None:
 
 
 def _compare(first: str, second: str) -> int:
-    from mt_env.arena.evaluation import Evaluation
+    from mt_env.arena.evaluation import Evaluation, notes
     from mt_env.arena.report import cells
 
     a, b = Evaluation.load(first), Evaluation.load(second)
     print(f"{a.name}, {a.bot.name} - {b.bot.name}: score {' '.join(cells(a.minus(b), 3, sign=True))}")
+    print("".join(f"note: {note}\n" for note in notes(a, b)), end="")
     return OK
 
 
@@ -167,7 +171,7 @@ def _verify(args: argparse.Namespace) -> int:
         print(f"{PROG}: error: {' '.join(str(error).split())}", file=sys.stderr)
         return WORKER_DIED
     print(found.table())
-    return OK if found.ok else NOT_VERIFIED
+    return OK if found.ok else ONLY_CONSISTENT if found.only_consistent else NOT_VERIFIED
 
 
 def _play(args: argparse.Namespace) -> int:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from mt_env import __version__
 from mt_env.arena import protocols
 from mt_env.arena.evaluation import Evaluation
 from mt_env.arena.protocol import PROTOCOLS, Protocol, ProtocolTable
@@ -72,6 +76,36 @@ def test_command_subset_and_failure(here: Path, capsys: pytest.CaptureFixture[st
     assert "4 deals count as lost, first: protocol_bad:bad in seat 0 of deal 0" in err
     assert out.startswith("tiny/slow, bot protocol_bad:bad\nscore 0.000 [0.000, 0.000]")
     assert (here / "tiny-slow-protocol_bad-bad.json").exists()
+
+
+def test_command_without_the_bot(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "protocol_gone.py").write_text((here / "protocol_bots.py").read_text())
+    command = ["evaluate", "protocol_gone:First", "--protocol", "tiny", "--out", "r.json", "--quiet"]
+    assert main(command) == 0
+    (here / "protocol_gone.py").unlink()
+    del sys.modules["protocol_gone"]
+    importlib.invalidate_caches()
+    capsys.readouterr()
+    assert main(["evaluate", "--verify", "r.json"]) == 4
+    out = capsys.readouterr().out
+    assert "digests and estimates are consistent" in out
+    assert "NOT verified, only consistent: its bot cannot be made here" in out
+
+
+def test_compare_tells_what_is_behind_the_scores(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "protocol_worse.py").write_text(
+        "class Worse:\n    budget_ms = 5\n    def act(self, view, rng):\n        return -1\n"
+    )
+    for bot, out in (("heaviest", "h.json"), ("protocol_worse:Worse", "w.json")):
+        main(["evaluate", bot, "--protocol", "tiny", "--out", out, "--quiet"])
+    replace(Evaluation.load("h.json"), version="0.0.9").to_json("h.json")
+    capsys.readouterr()
+    assert main(["evaluate", "--compare", "h.json", "w.json"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        f"note: played by mt_env 0.0.9 and {__version__}",
+        "note: protocol_worse:Worse plays by the clock: another run may differ",
+        "note: 9 deals in which protocol_worse:Worse failed count as lost",
+    ]
 
 
 def test_command_lists_and_shows(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

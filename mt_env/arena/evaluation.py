@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mt_env import __version__
+from mt_env.arena.checks import impossible_ranks
 from mt_env.arena.identity import BotIdentity
 from mt_env.arena.match import SHARE_UNIT, Failure, Games, shares_of
 from mt_env.arena.protocols import (
@@ -27,9 +28,10 @@ from mt_env.arena.protocols import (
     opponents_text,
     sha256,
 )
-from mt_env.arena.report import cells, grid
+from mt_env.arena.report import FEW_DEALS, cells, grid
 from mt_env.arena.seating import seating_table
 from mt_env.arena.stats import LEVEL, RESAMPLE_STREAM, Estimate, bootstrap_sums, interval
+from mt_env.game import Game
 from mt_env.rng import mix
 from mt_env.rules_yaml import write_text
 
@@ -190,6 +192,11 @@ class Evaluation:
             *grid(lines, 2),
             "",
         ]
+        few = [row.table.name for row in self.rows if row.table.deals < FEW_DEALS]
+        if few:
+            text.append(
+                f"{', '.join(few)}: fewer than {FEW_DEALS} deals: the intervals are too narrow to be trusted"
+            )
         if self.failures:
             text.append(f"{self.failures} deals in which the bot failed count as lost")
         text.append(f"content sha256 {self.digest[:16]}, protocol sha256 {self.protocol.digest[:16]}, "
@@ -274,7 +281,10 @@ class Evaluation:
             raise ValueError(f"{path}: is no file of an evaluation ({error})") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise ValueError(f"{path}: is no file of an evaluation (its first entry is not {FORMAT!r})")
-        known = find_protocol(protocol if protocol is not None else str(data.get("protocol")))
+        try:
+            known = find_protocol(protocol if protocol is not None else str(data.get("protocol")))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
         for key, value in (
             ("protocol", known.name),
             ("protocol_sha256", known.digest),
@@ -312,6 +322,19 @@ class Evaluation:
             _check(f"{where}: {key}", data.get(key), wanted.get(key), "what follows from the rest")
 
 
+def notes(first: Evaluation, second: Evaluation) -> list[str]:
+    """What a reader of the difference of two scores has to know beside it, in lines."""
+    found = []
+    if first.version != second.version:
+        found.append(f"played by mt_env {first.version} and {second.version}")
+    for evaluation in (first, second):
+        if evaluation.bot.budget_ms is not None:
+            found.append(f"{evaluation.bot.name} plays by the clock: another run may differ")
+        if evaluation.failures:
+            found.append(f"{evaluation.failures} deals in which {evaluation.bot.name} failed count as lost")
+    return found
+
+
 def _check(what: str, found: object, wanted: object, meaning: str) -> None:
     # As text, since True is 1 and 1.0 is 1 for Python.
     if json.dumps(found, sort_keys=True) != json.dumps(wanted, sort_keys=True):
@@ -328,7 +351,7 @@ def _unpacked(table: ProtocolTable, entry: dict[str, Any]) -> Games:
     """The games of a table of a file.
 
     Raises:
-        ValueError: they are not those of so many deals, seatings and seats, or no whole numbers.
+        ValueError: they are not those of so many deals, seatings and seats, no whole numbers, or impossible.
         KeyError, TypeError: something is missing, or of another kind.
     """
     where, rows = f"table {table.name}", entry["games"]
@@ -346,6 +369,33 @@ def _unpacked(table: ProtocolTable, entry: dict[str, Any]) -> Games:
         if values.dtype != np.int64 or values.shape != (len(played), *to.shape[1:]):
             raise ValueError(f"{where}: its {name} must be whole numbers for every game")
         to[games.valid] = values
-    if (games.ranks[games.valid].min(initial=2)) < 2:
-        raise ValueError(f"{where}: ranks are counted from 1")
+    _check_possible(where, table, games)
     return games
+
+
+def _check_possible(where: str, table: ProtocolTable, games: Games) -> None:
+    """Refuse what no game can be: shares, and so the score, follow from the ranks alone.
+
+    Raises:
+        ValueError: impossible points, ranks or endings; the message names the first such game.
+    """
+    match, seatings = table.episode == "match", games.points.shape[1]
+    points, ranks = (a[games.valid].reshape(-1, table.seats) for a in (games.points, games.ranks))
+    ends = games.ends[games.valid].reshape(-1, 2)
+    rounds = Game(table.rules, table.seats, episode=table.episode).rules.rounds if match else 1
+    for what, game in (
+        ("ranks do not follow from its points", impossible_ranks(points, ranks, single=not match)),
+        ("points are below 0", _first(points.min(axis=1) < 0)),
+        (
+            f"ends are not those of {rounds} rounds",
+            _first(np.logical_or((ends < 0).any(axis=1), ends.sum(axis=1) != rounds)),
+        ),
+    ):
+        if game >= 0:
+            deal = np.flatnonzero(games.valid)[game // seatings]
+            raise ValueError(f"{where}: deal {deal}, seating {game % seatings}: its {what}")
+
+
+def _first(wrong: NDArray[np.bool_]) -> int:
+    """Index of the first True, or -1."""
+    return int(np.argmax(wrong)) if wrong.any() else -1

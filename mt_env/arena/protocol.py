@@ -49,6 +49,9 @@ PARTS: Final = ".parts"
 HEAD: Final = "evaluation.json"
 """The file in that folder that says whose it is."""
 
+CHANGED: Final = ".changed"
+"""Ending given to the games of a table after which the bot was found to be another one; never read again."""
+
 
 def evaluate(
     bot: BotLike,
@@ -80,7 +83,8 @@ def evaluate(
 
     Raises:
         ValueError: an argument is wrong, the bot cannot be made, ``out`` exists, or was begun with another
-            bot or protocol.
+            bot or protocol; or the bot's weights or file changed while it played. What was finished before
+            that stays in the folder.
         OSError: a file cannot be written.
         mt_env.arena.WorkerError: a worker process died.
     """
@@ -99,6 +103,8 @@ def evaluate(
     games, times, clock = [], [], _TimeLeft(tables)
     with _removed_if_empty(folder):
         for number, table in enumerate(tables, 1):
+            stream = None if folder is None else folder / f"{table.name}.jsonl"
+            _check_unchanged(bot, identity)
             result = tournament(
                 [bot, *table.opponents],
                 table.deals,
@@ -108,12 +114,18 @@ def evaluate(
                 engine=table.engine,
                 seatings=table.seatings,
                 workers=workers,
-                stream=None if folder is None else folder / f"{table.name}.jsonl",
+                stream=stream,
                 resume=folder is not None,
                 resamples=protocol.resamples,
                 time_decisions=time_decisions,
                 progress=progress,
             )
+            try:
+                _check_unchanged(bot, identity, result)
+            except ValueError:
+                if stream is not None:  # nobody knows which of both played these games
+                    os.replace(stream, f"{stream}{CHANGED}")
+                raise
             games.append(_games(result))
             times.append({"table": table.name, **timings(result)})
             clock.add(table, result)
@@ -142,6 +154,31 @@ def _games(result: TournamentResult) -> Games:
     return games
 
 
+def _check_unchanged(bot: BotLike, before: BotIdentity, result: TournamentResult | None = None) -> None:
+    """Each table, and each worker, makes the bot anew; so the one identified at first must still be there.
+
+    Args:
+        bot: as given to `evaluate`.
+        before: what it was then.
+        result: of the table that it has just played, if any.
+
+    Raises:
+        ValueError: it is another one by now, or another one played.
+    """
+    try:
+        now = identify(bot).to_dict()
+    except ValueError as error:
+        raise ValueError(f"bot {before.name!r}: changed while it played: {error}") from None
+    found = [now] if result is None else [now, {**now, "weights_sha256": result.weights[0]}]
+    for identity in found:
+        for key, was in before.to_dict().items():
+            if identity[key] != was:
+                raise ValueError(
+                    f"bot {before.name!r}: changed while it played: {key} was {was}, is {identity[key]}; "
+                    "leave it alone until the end, or evaluate a copy"
+                )
+
+
 def _settings(protocol: Protocol, subset: str | None, bot: BotIdentity) -> dict[str, object]:
     return {"name": protocol.label(subset), "protocol_sha256": protocol.digest, "bot": bot.to_dict()}
 
@@ -157,9 +194,35 @@ def _finished(
     out: str | os.PathLike[str], protocol: Protocol, subset: str | None, bot: BotIdentity
 ) -> Evaluation:
     found = Evaluation.load(out, protocol)
-    there = _settings(found.protocol, found.subset, found.bot)
-    _check_same(f"{out}", there, _settings(protocol, subset, bot))
+    there, settings = (
+        _settings(*of) for of in ((found.protocol, found.subset, found.bot), (protocol, subset, bot))
+    )
+    _check_same(f"{out}", there, settings)
+    folder = Path(f"{os.fspath(out)}{PARTS}")
+    if _head(folder) == settings:  # killed after the file was written and before its folder was removed
+        shutil.rmtree(folder)
     return found
+
+
+def _head(folder: Path) -> object:
+    """What the folder says whose it is; None if it does not.
+
+    Raises:
+        ValueError: that is no JSON.
+    """
+    head = folder / HEAD
+    if not head.is_file():
+        return None
+    try:
+        return json.loads(head.read_text(encoding="utf-8"))
+    except ValueError:
+        raise ValueError(f"{head}: is not JSON; remove the folder to begin anew") from None
+
+
+def _holds_more(folder: Path, *names: str) -> bool:
+    """Whether a folder has more than files of these names and what a kill left of a half-written head."""
+    left = f".{HEAD}.*.tmp"  # see `write_text`
+    return any(path.name not in names and not path.match(left) for path in folder.iterdir())
 
 
 def _begun(folder: Path, protocol: Protocol, subset: str | None, bot: BotIdentity, resume: bool) -> Path:
@@ -168,23 +231,18 @@ def _begun(folder: Path, protocol: Protocol, subset: str | None, bot: BotIdentit
     Raises:
         ValueError: it is of another evaluation, of none, or is not to be gone on with.
     """
-    head = folder / HEAD
     settings = _settings(protocol, subset, bot)
-    if head.exists():
+    if (folder / HEAD).exists():
         if not resume:
             raise ValueError(
                 f"{folder}: exists; resume=True (--resume) goes on with it, else remove it first"
             )
-        try:
-            there = json.loads(head.read_text(encoding="utf-8"))
-        except ValueError:
-            raise ValueError(f"{head}: is not JSON; remove the folder to begin anew") from None
-        _check_same(f"{folder}", there, settings)
-    elif folder.exists() and any(folder.iterdir()):
+        _check_same(f"{folder}", _head(folder), settings)
+    elif folder.exists() and _holds_more(folder):
         raise ValueError(f"{folder}: exists, but holds no evaluation; name another file, or remove it first")
     else:
         folder.mkdir(exist_ok=True)
-        write_text(head, json.dumps(settings) + "\n")
+        write_text(folder / HEAD, json.dumps(settings) + "\n")
     return folder
 
 
@@ -194,7 +252,7 @@ def _removed_if_empty(folder: Path | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if folder is not None and [path.name for path in folder.iterdir()] == [HEAD]:
+        if folder is not None and not _holds_more(folder, HEAD):
             shutil.rmtree(folder)
         raise
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from mt_env.bots import KINDS
 from mt_env.rng import mix
 from mt_env.rules_options import near
 
@@ -41,7 +42,8 @@ class ProtocolTable:
     """One table of a protocol: the evaluated bot against fixed opponents on fixed deals.
 
     Raises:
-        ValueError: a bad name, or fewer than 2 deals, which would give no interval.
+        ValueError: a bad name, fewer than 2 deals, which would give no interval, or an opponent that is no
+            rule bot: it could change, or fail, which would count as failures of the evaluated bot.
     """
 
     name: str
@@ -50,7 +52,7 @@ class ProtocolTable:
     """Rules as text, see `mt_env.rules.load_rules`."""
     episode: Literal["round", "match"]
     opponents: tuple[str, ...]
-    """Names of bots; together with the evaluated bot, which is bot 0, one for each seat."""
+    """Names of rule bots; together with the evaluated bot, which is bot 0, one for each seat."""
     deals: int
     slow_deals: int
     """Deals in the subset ``slow``; the first of the same deals."""
@@ -69,6 +71,12 @@ class ProtocolTable:
                 f"table {self.name}: slow_deals={self.slow_deals}, deals={self.deals}: must be 2 or more, "
                 "and not more in the subset than in all"
             )
+        for bot in self.opponents:
+            if bot not in KINDS:
+                raise ValueError(
+                    f"table {self.name}: opponents: {bot!r}: must be rule bots{near(str(bot), KINDS)} "
+                    f"({', '.join(KINDS)}): only their names say how they play, and they never fail"
+                )
 
     @property
     def seats(self) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
+from mt_env import __version__
 from mt_env.arena.evaluation import Evaluation, InconsistentError
 from mt_env.arena.identity import BotIdentity, identify
 from mt_env.arena.match import Clock, Games, episode_seeds
@@ -39,7 +40,7 @@ class Verification:
     evaluation: Evaluation | None
     """What the file holds; None if it contradicts itself."""
     problem: str | None
-    """Why it could not be verified: inconsistent, or a bot that cannot be replayed. None if neither."""
+    """Why it could not be verified: inconsistent, or a bot that cannot play again here. None if neither."""
     replays: tuple[Replay, ...] = ()
     """Of each table, if its games were played again."""
     bot: BotIdentity | None = None
@@ -54,6 +55,11 @@ class Verification:
         """Whether the file is consistent and every game that was played again is the same."""
         return self.problem is None and all(replay.difference is None for replay in self.replays)
 
+    @property
+    def only_consistent(self) -> bool:
+        """Whether the file is consistent, but nobody could play its games again."""
+        return self.evaluation is not None and self.problem is not None
+
     def table(self) -> str:
         """The findings as text, without a newline at the end."""
         if self.evaluation is None:
@@ -61,6 +67,11 @@ class Verification:
         lines = [
             f"{self.evaluation.name}, bot {self.evaluation.bot.name}: digests and estimates are consistent"
         ]
+        if self.evaluation.version != __version__:
+            lines.append(
+                f"note: played by mt_env {self.evaluation.version}, this is {__version__}; another version "
+                "can give other games"
+            )
         if self.replays and self.bot is not None:
             drawn = (
                 "all deals" if self.sample is None else f"{self.sample} deals a table, drawn by {self.seed}"
@@ -73,7 +84,7 @@ class Verification:
             equal = f"equal ({replay.deals} deals)"
             lines.append(f"{replay.table.ljust(width)}  {replay.difference or equal}")
         if self.problem is not None:
-            lines.append(f"NOT verified: {self.problem}")
+            lines.append(f"NOT verified, only consistent: {self.problem}")
         else:
             lines.append("verified" if self.ok else "NOT verified: games differ")
         return "\n".join(lines)
@@ -104,7 +115,8 @@ def verify(
         protocol: by which the file was made, if this package does not know it by name.
 
     Raises:
-        ValueError: it is no file of an evaluation, an argument is wrong, or the bot cannot be made.
+        ValueError: it is no file of an evaluation, an argument is wrong, or ``bot`` cannot be made. That the
+            bot named by the file cannot be made is part of the result.
         OSError: it cannot be read.
         mt_env.arena.WorkerError: a worker process died.
     """
@@ -122,8 +134,14 @@ def verify(
     if evaluation.bot.budget_ms is not None:
         return Verification(evaluation, "its bot plays by the clock, so its games cannot be played again")
     if source is None:
-        raise ValueError(f"{path}: names no bot that can be made from text; give it by bot= (--bot)")
-    identity = identify(source)
+        problem = "it names no bot that can be made from text; give it by bot= (--bot)"
+        return Verification(evaluation, problem)
+    try:
+        identity = identify(source)
+    except ValueError as error:
+        if bot is not None:
+            raise
+        return Verification(evaluation, f"its bot cannot be made here, nothing was played again: {error}")
     if identity.budget_ms is not None:
         return Verification(evaluation, f"{identity.name} plays by the clock, so it cannot play games again")
     replays = []

@@ -68,7 +68,7 @@ NUM_TACTICS: Final[int] = len(TACTICS)
 """Quantities of a play."""
 
 # Found by `training/tune_tactician.py --seed 1 --generations 150 --pairs 16`, as it looked in generation 80,
-# where it was stopped: with the script and kernel as they first came, from the planner's weights and with the
+# where it was stopped: with script and kernel as of commit 3181c83, from the planner's weights and with the
 # planner's opening chains. The third column is the planner's rule: fewest tiles left, then fewest pips.
 # Shorter searches from here (seeds 2 and 3) found nothing better on other deals; strength: docs/arena.md.
 TACTICIAN_WEIGHTS: Final[Mapping[str, tuple[int, int, int]]] = MappingProxyType(
