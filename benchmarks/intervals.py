@@ -213,8 +213,8 @@ def generated(run: dict[str, Any]) -> str:
     rest = (
         f"{judged} Bot by bot the win share of equal bots was held in {ends[0]} to {ends[1]}. Rotations "
         "leave every bot before the same one, so for neighbours `ahead` is not 50%: the one that plays first "
-        f"is ahead in {first} of the games of {run['truth_deals']} deals of another seed. What the other single "
-        "bots and pairs had, and how wide the intervals were, the command prints and "
+        f"is ahead in {first} of the games of {run['truth_deals']} deals of another seed. What the other "
+        "single bots and pairs had, and how wide the intervals were, the command prints and "
         "`benchmarks/results/intervals.json` holds."
     )
     command = (
