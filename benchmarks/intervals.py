@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Any, Final
@@ -198,7 +199,11 @@ def _bands(run: dict[str, Any]) -> str:
 def generated(run: dict[str, Any]) -> str:
     """The generated part of docs/arena.md."""
     names = {row["case"] for row in run["rows"]}
-    cases = "".join(f"- **{case.name}**: {case.meaning}.\n" for case in CASES.values() if case.name in names)
+    cases = "".join(
+        textwrap.fill(f"- **{case.name}**: {case.meaning}.", 119, subsequent_indent="  ") + "\n"
+        for case in CASES.values()
+        if case.name in names
+    )
     neighbours = {name: Estimate(*found) for name, found in run["ahead_of_next"].items()}
     first = " and ".join(f"{_percent(found)} ({name})" for name, found in neighbours.items())
     missed = failures(run)
