@@ -197,7 +197,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code, see the module.
     """
     try:
-        args = build_parser().parse_args(argv)
+        try:
+            args = build_parser().parse_args(argv)
+        except SystemExit as stop:  # --help and --version
+            return stop.code if isinstance(stop.code, int) else OK
         code = cast(Callable[[argparse.Namespace], int], args.run)(args)
         sys.stdout.flush()
         return code
@@ -210,5 +213,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"{PROG}: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except SystemExit as stop:  # --help and --version
-        return stop.code if isinstance(stop.code, int) else OK
