@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from mt_env.arena import TournamentResult, WorkerError, tournament
-from mt_env.arena.stream import KEYS, header
+from mt_env.arena.stream import KEYS, games_sha256, header
 from mt_env.bots import CompiledBot, register
 from mt_env.rng import mix
 
@@ -124,9 +125,11 @@ def test_lines_are_whole_numbers_in_order(whole) -> None:
     result, data = whole
     head, *rows, end = map(json.loads, data.splitlines())
     assert tuple(head) == KEYS and head == json.loads(json.dumps(header(result)))
-    assert head["format"] == "mt_env games 1" and head["seed"] == 2 and head["rules"] == "spruce"
+    assert head["format"] == "mt_env games 2" and head["seed"] == 2 and head["rules"] == "spruce"
     assert [row["deal"] for row in rows] == list(range(9)) and "failure" in rows[4]
-    assert end == {"end": "deals", "deals": 9, "games_sha256": result.digest}
+    before = b"".join(data.splitlines(keepends=True)[:-1])
+    digests = {"games_sha256": result.digest, "lines_sha256": hashlib.sha256(before).hexdigest()}
+    assert end == {"end": "deals", "deals": 9, **digests}
     assert data.decode() == result.to_jsonl() and b"." not in b"".join(data.splitlines()[1:5])
 
 
@@ -213,8 +216,10 @@ def test_load(whole, tmp_path: Path) -> None:
         (b'{"deal": 3', b'{"deal": 3 oops', "line 5: is not JSON"),
         (b'{"deal": 3, "points": [', b'{"deal": 3, "points": [[1], ', "line 5"),
         (b'{"deal": 3, "points": [[', b'{"deal": 3, "points": [[0.5, ', "line 5"),
-        (b'"ends": [[1, 0]', b'"ends": [[0, 1]', "not those that its last line"),
-        (b'"format": "mt_env games 1"', b'"format": "x"', "is no file of games"),
+        (b'"ends": [[1, 0]', b'"ends": [[0, 1]', "line 11: the games are not those that this last line"),
+        (b' no idea"', b' no clue"', "line 11: the games are not those that this last line"),
+        (b'"ranks": [[2, ', b'"ranks": [[6, ', "line 2: the ranks of seating 0 cannot be"),
+        (b'"format": "mt_env games 2"', b'"format": "x"', "is no file of games"),
         (b'"until": null, ', b"", "line 1: must have the keys"),
         (b'{"end"', b'{"end": "deals", "deals": 9, "games_sha256": "0"}\n{"end"', "stands behind the line"),
     ],
@@ -222,9 +227,42 @@ def test_load(whole, tmp_path: Path) -> None:
 def test_damaged_files(whole, old: bytes, new: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     assert old in whole[1]
-    path.write_bytes(whole[1].replace(old, new, 1))
+    damaged = whole[1].replace(old, new, 1)
+    path.write_bytes(damaged)
     with pytest.raises(ValueError, match=says):
         TournamentResult.load(path)
+    with pytest.raises(ValueError, match=says):
+        again(path)
+    assert path.read_bytes() == damaged
+
+
+def test_other_ranks_that_could_be(tmp_path: Path) -> None:
+    """In a match a tie-break may part equal points, so the ranks do not follow from the points."""
+    path = tmp_path / "games.jsonl"
+    options = {"rules": "cover;rounds=1", "episode": "match", "stream": path, "resamples": FEW}
+    tournament(["random"] * 2, 1, 1, **options)
+    data = path.read_bytes()
+    lines = [json.loads(line) for line in data.splitlines()]
+    # The first game becomes one with equal points that the first bot won, then one that the other won.
+    assert lines[1]["points"][0] != [7, 7]
+    for ranks in ([2, 4], [4, 2]):
+        lines[1]["points"][0], lines[1]["ranks"][0] = [7, 7], ranks
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines[:-1]), newline="\n")
+        kept = TournamentResult.load(path).to_jsonl()
+        assert kept == path.read_text()
+    games = lines[1]["points"], lines[1]["ends"]
+    digest = games_sha256(np.array([0]), *(np.array([part]) for part in games))
+    footer = {"end": "deals", "deals": 1, "games_sha256": digest}
+    footer["lines_sha256"] = hashlib.sha256(kept.encode()).hexdigest()
+    path.write_text(kept + json.dumps(footer) + "\n", newline="\n")
+    assert TournamentResult.load(path).end == "deals"
+    path.write_text(path.read_text().replace("[4, 2]", "[2, 4]", 1), newline="\n")
+    for read in (
+        TournamentResult.load,
+        lambda path: tournament(["random"] * 2, 1, 1, resume=True, **options),
+    ):
+        with pytest.raises(ValueError, match="line 3: the games are not those that this last line"):
+            read(path)
 
 
 # --- killed and interrupted -------------------------------------------------------------------------------

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mt_env import __version__
+from mt_env.arena.checks import impossible_ranks
 from mt_env.arena.match import Failure, Games, shares_of
 from mt_env.game import Game
 from mt_env.rules_yaml import write_text
@@ -21,7 +24,7 @@ from mt_env.rules_yaml import write_text
 if TYPE_CHECKING:
     from mt_env.arena.result import TournamentResult
 
-FORMAT: Final = "mt_env games 1"
+FORMAT: Final = "mt_env games 2"
 """First value of the header; another layout gets another number."""
 
 KEYS: Final = (
@@ -84,8 +87,22 @@ def _lines(games: Games) -> list[str]:
     return lines
 
 
-def _footer(result: TournamentResult) -> dict[str, object]:
-    return {"end": result.end, "deals": result.deals, "games_sha256": result.digest}
+def _footer(result: TournamentResult, lines_sha256: str) -> dict[str, object]:
+    """The last line; its digests cover the games, and the bytes of all lines before it."""
+    return {
+        "end": result.end,
+        "deals": result.deals,
+        "games_sha256": result.digest,
+        "lines_sha256": lines_sha256,
+    }
+
+
+def games_sha256(deals: NDArray[np.int64], points: NDArray[np.int64], ends: NDArray[np.int64]) -> str:
+    """SHA-256 over points and endings of ``deals``, arrays as `TournamentResult` has them."""
+    content = sha256()
+    for array in (deals, points, ends):
+        content.update(np.ascontiguousarray(array, "<i8").tobytes())
+    return content.hexdigest()
 
 
 def text(result: TournamentResult) -> str:
@@ -95,10 +112,10 @@ def text(result: TournamentResult) -> str:
     games.ranks[result.deal_numbers] = result.game_ranks
     games.ends[result.deal_numbers] = result.ends
     games.failures = list(result.failures)
-    lines = [json.dumps(header(result)), *_lines(games)]
+    found = "".join(f"{line}\n" for line in [json.dumps(header(result)), *_lines(games)])
     if result.end != "unfinished":
-        lines.append(json.dumps(_footer(result)))
-    return "".join(f"{line}\n" for line in lines)
+        found += json.dumps(_footer(result, sha256(found.encode()).hexdigest())) + "\n"
+    return found
 
 
 class Stored:
@@ -113,9 +130,10 @@ class Stored:
         end: how the tournament ended, ``"unfinished"`` without a last line.
         digest: the digest in the last line, None without one.
         size: bytes of the lines that count.
+        sha256: of those bytes, the last line left out.
 
     Raises:
-        ValueError: it is no such file, or damaged.
+        ValueError: it is no such file, or damaged: games that cannot be, or not those of its last line.
         OSError: it cannot be read.
     """
 
@@ -123,6 +141,7 @@ class Stored:
         data = Path(path).read_bytes()
         self.size = data.rfind(b"\n") + 1
         self.end, self.digest = "unfinished", None
+        footer: dict[str, Any] | None = None
         lines = data[: self.size].split(b"\n")[:-1]
         try:
             self.header = self._parsed(lines[0], f"{path}") if lines else {}
@@ -140,16 +159,41 @@ class Stored:
         for number, line in enumerate(lines[1:], 2):
             where = f"{path} line {number}"
             found = self._parsed(line, where)
-            if self.digest is not None:
+            if footer is not None:
                 raise ValueError(f"{where}: stands behind the line that ends the file")
             if "end" in found:
-                self.end, self.digest = found["end"], found["games_sha256"]
+                footer = found
                 continue
             if found.get("deal") != rows:
                 raise ValueError(f"{where}: must hold deal {rows}, but holds {found.get('deal')!r}")
             self._take(found, rows, where)
             rows += 1
         self.games = self.games.head(rows)
+        self._check_ranks(path)
+        before = len(lines[-1]) + 1 if footer is not None else 0
+        self.sha256 = sha256(data[: self.size - before])
+        if footer is not None:
+            self._check_end(footer, f"{path} line {len(lines)}")
+
+    def _check_ranks(self, path: str | os.PathLike[str]) -> None:
+        valid, shape = self.games.valid, (-1, self.games.ranks.shape[-1])
+        points, ranks = self.games.points[valid].reshape(shape), self.games.ranks[valid].reshape(shape)
+        wrong = impossible_ranks(points, ranks, self.header["episode"] == "round")
+        if wrong >= 0:
+            row, seating = divmod(wrong, self.games.ranks.shape[1])
+            deal = int(np.flatnonzero(valid)[row])
+            raise ValueError(
+                f"{path} line {deal + 2}: the ranks of seating {seating} cannot be; the file is damaged"
+            )
+
+    def _check_end(self, footer: dict[str, Any], where: str) -> None:
+        """Hold the last line against the lines before it."""
+        fields = game_fields(self.games)
+        digest = games_sha256(fields["deal_numbers"], fields["game_points"], fields["ends"])
+        wanted = {"games_sha256": digest, "lines_sha256": self.sha256.hexdigest()}
+        if any(footer.get(key) != value for key, value in wanted.items()):
+            raise ValueError(f"{where}: the games are not those that this last line was written for")
+        self.end, self.digest = footer["end"], digest
 
     @staticmethod
     def _parsed(line: bytes, where: str) -> dict[str, Any]:
@@ -178,11 +222,7 @@ class Stored:
             raise ValueError(f"{where}: {type(error).__name__}: {error}; the file is damaged") from None
 
     def fields(self) -> dict[str, Any]:
-        """The fields of `TournamentResult` that follow from the file.
-
-        Raises:
-            ValueError: the games are not those that the last line was written for.
-        """
+        """The fields of `TournamentResult` that follow from the file."""
         h = self.header
         return {
             "bots": tuple(h["bots"]),
@@ -260,11 +300,13 @@ class Stream:
                 )
             stored = Stored(path)
             _check_same(path, stored.header, json.loads(json.dumps(head)))
-            self.games, self.end = stored.games, stored.end
+            self.games, self.end, self._sha256 = stored.games, stored.end, stored.sha256
             if place.stat().st_size > stored.size:
                 os.truncate(place, stored.size)
         else:
-            write_text(path, json.dumps(head) + "\n")
+            line = json.dumps(head) + "\n"
+            write_text(path, line)
+            self._sha256 = sha256(line.encode())
         self._only_begun = self.games is None
         self._place = place
         self._file: IO[bytes] = place.open("ab")
@@ -275,10 +317,11 @@ class Stream:
 
     def finish(self, result: TournamentResult) -> None:
         """Write how the tournament ended."""
-        self._write(json.dumps(_footer(result)) + "\n")
+        self._write(json.dumps(_footer(result, self._sha256.hexdigest())) + "\n")
 
     def _write(self, lines: str) -> None:
         self._only_begun = False
+        self._sha256.update(lines.encode())
         self._file.write(lines.encode())
         self._file.flush()
 
