@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -18,7 +19,10 @@ from numpy.typing import NDArray
 from mt_env import __version__
 from mt_env.arena.checks import impossible_ranks
 from mt_env.arena.match import Failure, Games, shares_of
+from mt_env.arena.seating import seating_table, unique_labels
 from mt_env.game import Game
+from mt_env.rng import mix
+from mt_env.rules_options import MAX_SEATS, MIN_SEATS
 from mt_env.rules_yaml import write_text
 
 if TYPE_CHECKING:
@@ -44,6 +48,34 @@ KEYS: Final = (
     *("episode", "engine", "seatings", "orders", "time_limit", "max_failures", "resamples"),
 )
 """Keys of the header, in order."""
+
+
+def _whole(value: object, low: int, high: int = 2**63 - 1) -> bool:
+    return type(value) is int and low <= value <= high
+
+
+def _one_each(value: object, seats: int, *kinds: type) -> bool:
+    return type(value) is list and len(value) == seats and all(type(one) in kinds for one in value)
+
+
+def _or_none(value: object, kind: type) -> bool:
+    return value is None or (type(value) is kind and value > 0)  # type: ignore[operator]
+
+
+_GOOD: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "seats": lambda value, _: _whole(value, MIN_SEATS, MAX_SEATS),
+    "names": lambda value, seats: _one_each(value, seats, str),
+    "weights": lambda value, seats: _one_each(value, seats, str, type(None)),
+    "budget_ms": lambda value, seats: _one_each(value, seats, float, type(None)),
+    "seed": lambda value, _: _whole(value, 0, 2**64 - 1),
+    "deals": lambda value, _: _whole(value, 1),
+    "until": lambda value, _: _or_none(value, float),
+    "rules": lambda value, _: type(value) is str,
+    "time_limit": lambda value, _: _or_none(value, float),
+    "max_failures": lambda value, _: _or_none(value, int),
+    "resamples": lambda value, _: _whole(value, 1),
+}
+"""For keys of the header: whether a value, beside so many seats, can be. The others are checked by use."""
 
 
 def header(result: TournamentResult) -> dict[str, object]:
@@ -153,8 +185,9 @@ class Stored:
             )
         if tuple(self.header) != KEYS:
             raise ValueError(f"{path} line 1: must have the keys {', '.join(KEYS)}; the file is damaged")
-        orders, seats = len(self.header["orders"]), self.header["seats"]
-        self.games = Games.empty(0, max(0, len(lines) - 1), orders, seats)
+        self._rounds = self._check_header(f"{path} line 1")
+        self._orders, seats = self.header["orders"], self.header["seats"]
+        self.games = Games.empty(0, max(0, len(lines) - 1), len(self._orders), seats)
         rows = 0
         for number, line in enumerate(lines[1:], 2):
             where = f"{path} line {number}"
@@ -164,7 +197,7 @@ class Stored:
             if "end" in found:
                 footer = found
                 continue
-            if found.get("deal") != rows:
+            if type(found.get("deal")) is not int or found["deal"] != rows:
                 raise ValueError(f"{where}: must hold deal {rows}, but holds {found.get('deal')!r}")
             self._take(found, rows, where)
             rows += 1
@@ -174,6 +207,26 @@ class Stored:
         self.sha256 = sha256(data[: self.size - before])
         if footer is not None:
             self._check_end(footer, f"{path} line {len(lines)}")
+
+    def _check_header(self, where: str) -> int:
+        """Refuse settings that no tournament has; returns how many rounds each game has.
+
+        Raises:
+            ValueError: one of the settings is damaged.
+        """
+        h = self.header
+        try:
+            for key, good in _GOOD.items():
+                if not good(h[key], h["seats"]):
+                    raise ValueError(f"{key}={h[key]!r}")
+            game = Game(h["rules"], h["seats"], episode=h["episode"], engine=h["engine"])
+            if h["bots"] != list(unique_labels(h["names"])):
+                raise ValueError(f"bots={h['bots']!r} with names={h['names']!r}")
+            if h["orders"] != seating_table(h["seats"], h["seatings"]).tolist():
+                raise ValueError(f"orders are not those of seatings={h['seatings']!r}")
+        except (OSError, TypeError, ValueError) as error:
+            raise ValueError(f"{where}: {error}; the file is damaged") from None
+        return game.rules.rounds if game.episode == "match" else 1
 
     def _check_ranks(self, path: str | os.PathLike[str]) -> None:
         valid, shape = self.games.valid, (-1, self.games.ranks.shape[-1])
@@ -193,7 +246,18 @@ class Stored:
         wanted = {"games_sha256": digest, "lines_sha256": self.sha256.hexdigest()}
         if any(footer.get(key) != value for key, value in wanted.items()):
             raise ValueError(f"{where}: the games are not those that this last line was written for")
-        self.end, self.digest = footer["end"], digest
+        h, deals, end = self.header, len(self.games), footer["end"]
+        possible = {
+            "deals": deals == h["deals"],
+            "until": h["until"] is not None and deals <= h["deals"],
+            "failures": h["max_failures"] is not None and len(self.games.failures) == h["max_failures"],
+        }
+        if not (isinstance(end, str) and possible.get(end, False)) or footer.get("deals") != deals:
+            raise ValueError(
+                f"{where}: end {end!r} after {footer.get('deals')!r} deals does not fit the {deals} deals "
+                "before it; the file is damaged"
+            )
+        self.end, self.digest = end, digest
 
     @staticmethod
     def _parsed(line: bytes, where: str) -> dict[str, Any]:
@@ -209,7 +273,7 @@ class Stored:
         games = self.games
         try:
             if "failure" in found:
-                games.failures.append(Failure(**found["failure"]))
+                games.failures.append(self._failure(found["failure"], row))
                 games.valid[row] = False
                 return
             for name in ("points", "ranks", "ends"):
@@ -218,8 +282,24 @@ class Stored:
                 if values.shape != wanted.shape or values.dtype != np.int64:
                     raise ValueError(f"{name} must be whole numbers of shape {list(wanted.shape)}")
                 wanted[:] = values
+            if games.ends[row].min() < 0 or (games.ends[row].sum(axis=1) != self._rounds).any():
+                raise ValueError(f"ends must add up to {self._rounds} in each game")
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{where}: {type(error).__name__}: {error}; the file is damaged") from None
+
+    def _failure(self, found: dict[str, Any], deal: int) -> Failure:
+        """The failure in the line of ``deal``."""
+        failure, h = Failure(**found), self.header
+        numbers = (failure.deal, failure.seating, failure.seat, failure.seed)
+        if any(type(number) is not int for number in numbers) or type(failure.reason) is not str:
+            raise ValueError("failure must hold whole numbers and a reason")
+        if failure.deal != deal or failure.seed != mix(h["seed"], deal):
+            raise ValueError(f"failure must be of deal {deal} and its seed")
+        if not (0 <= failure.seating < len(self._orders) and 0 <= failure.seat < h["seats"]):
+            raise ValueError("failure must be of a seating and a seat of this tournament")
+        if failure.bot != h["bots"][self._orders[failure.seating][failure.seat]]:
+            raise ValueError(f"failure names {failure.bot!r}, which did not sit there")
+        return failure
 
     def fields(self) -> dict[str, Any]:
         """The fields of `TournamentResult` that follow from the file."""
