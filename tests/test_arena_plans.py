@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mt_env.arena import TournamentResult, tournament
+from mt_env.arena import TournamentResult, match, tournament
 from mt_env.arena.match import SHARE_UNIT, shares_of
 from mt_env.arena.precision import deals_needed, half_width, looks, spread
 from mt_env.arena.seating import neighbours, rotations, seating_table, williams
@@ -227,6 +228,16 @@ def test_slow_bots(where: str) -> None:
     assert [failure.bot for failure in result.failures] == ["Pauses"] * 2
     assert result.failures[0].reason == f"{where} took longer than the limit of 0.01 s"
     assert not tournament(["random", Pauses(where)], 1, 1, time_limit=5, resamples=FEW).failures
+
+
+def test_compiled_bots_have_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock is a second later: whoever is measured fails."""
+    monkeypatch.setattr(match, "perf_counter", itertools.count().__next__)
+    result = tournament(["random", "heaviest", Heaviest], 1, 1, time_limit=0.5, resamples=FEW)
+    assert [(failure.bot, failure.reason) for failure in result.failures] == [
+        ("Heaviest", "reset took longer than the limit of 0.5 s")
+    ]
+    assert not tournament(["random", "heaviest", Heaviest], 1, 1, time_limit=1.5, resamples=FEW).failures
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])

@@ -172,7 +172,8 @@ class Stored:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         data = Path(path).read_bytes()
         self.size = data.rfind(b"\n") + 1
-        self.end, self.digest = "unfinished", None
+        self.end = "unfinished"
+        self.digest: str | None = None
         footer: dict[str, Any] | None = None
         lines = data[: self.size].split(b"\n")[:-1]
         try:
