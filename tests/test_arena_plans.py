@@ -157,6 +157,11 @@ def test_until_stops_at_a_look(tmp_path: Path) -> None:
     plain = tournament(bots, result.deals, 1, resamples=1000)
     assert plain.digest == result.digest and plain.standings == result.standings
     assert "stopped before 5000 deals with every win share known to +-4.00%" in result.table()
+    # The last look is at the last deal: then nothing was left out.
+    whole = tournament(bots, result.deals, 1, until=0.04, resamples=1000)
+    assert (whole.end, whole.deals) == ("until", whole.max_deals)
+    told = f"every win share known to +-4.00%, as wanted, after all {whole.deals} deals"
+    assert told in whole.table().splitlines() and "stopped" not in whole.table()
     # A file that was cut goes on to the same end, one that is whole stays as it is.
     data = path.read_bytes()
     for kept in (120, 10**6):
