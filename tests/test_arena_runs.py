@@ -17,8 +17,10 @@ import pytest
 
 from mt_env.arena import TournamentResult, WorkerError, tournament
 from mt_env.arena.stream import KEYS, games_sha256, header
+from mt_env.arena.workers import Job, Workers
 from mt_env.bots import CompiledBot, register
 from mt_env.rng import mix
+from mt_env.rules import Rules
 
 FEW = 200
 """Resamples where intervals do not matter."""
@@ -93,6 +95,64 @@ def test_a_worker_that_dies(tmp_path: Path) -> None:
     # Played in this process the bot does not die, so the file can be finished.
     result = tournament([Dies(), "random"], 20, 1, stream=path, resume=True, resamples=FEW)
     assert result.deals == 20 and path.read_text() == result.to_jsonl()
+
+
+class Helped:
+    """Asks a process of its own, as a bot that searches may."""
+
+    def __init__(self) -> None:
+        process = multiprocessing.Process(target=int)
+        process.start()
+        process.join()
+        self.code = process.exitcode
+
+    def act(self, view, rng):
+        return view.legal_actions[self.code or 0]
+
+
+@pytest.mark.slow
+def test_bots_in_workers_may_start_processes() -> None:
+    one, two = (tournament([Helped, "random"], 2, 1, workers=workers, resamples=FEW) for workers in (1, 2))
+    assert outputs(one) == outputs(two) and not two.failures
+
+
+class Stays:
+    """Starts a process that sleeps, then plays on for ever and does not heed SIGTERM if it is ``deaf``."""
+
+    def __init__(self, folder: str, deaf: bool) -> None:
+        self.folder, self.deaf = folder, deaf
+
+    def act(self, view, rng):
+        if self.deaf:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        else:
+            child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,), daemon=True)
+            child.start()
+            Path(self.folder, str(child.pid)).touch()
+        Path(self.folder, str(os.getpid())).touch()
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                continue
+
+
+@POSIX
+@pytest.mark.parametrize("deaf", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_worker_that_would_stay_is_ended(deaf: bool, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("mt_env.arena.workers.GRACE", 0.3 if deaf else 30.0)
+    job = Job(
+        Rules(), "round", "random", (Stays(str(tmp_path), deaf), "random"), ("a", "b"), "rotations", 1, None
+    )
+    with Workers(job, 1) as pool:
+        for pipe in pool._workers:
+            pipe.send((0, 1))
+        wait_for(lambda: len([*tmp_path.iterdir()]) == 2 - deaf)
+        assert len(alive(tmp_path)) == 2 - deaf
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 10
+    wait_for(lambda: alive(tmp_path) == [], 5)
+    assert multiprocessing.active_children() == []
 
 
 def test_bots_that_cannot_be_sent(tmp_path: Path) -> None:
