@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import multiprocessing
 import os
@@ -247,6 +248,40 @@ def test_other_settings_cannot_go_on(whole, options: dict[str, object], says: st
     assert path.read_bytes() == whole[1]
 
 
+CHANGING = """
+class Bot:
+    def act(self, view, rng):
+        return view.legal_actions[{choice}]
+"""
+
+
+def test_another_version_of_a_bot_cannot_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    source, path = tmp_path / "changing_bot.py", tmp_path / "games.jsonl"
+
+    def play() -> TournamentResult:
+        sys.modules.pop("changing_bot", None)
+        importlib.invalidate_caches()
+        return tournament(["changing_bot:Bot", "random"], 3, 1, stream=path, resume=True, resamples=FEW)
+
+    source.write_text(CHANGING.format(choice=0), newline="\n")
+    first = play()
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    assert first.sources == (("changing_bot.py", digest), None)
+    assert TournamentResult.load(path).sources == first.sources
+    begun = b"".join(path.read_bytes().splitlines(keepends=True)[:2])
+    path.write_bytes(begun)
+    source.write_text(CHANGING.format(choice=-1), newline="\n")
+    with pytest.raises(
+        ValueError, match=r'other settings: sources \[\["changing_bot.py", ".*"\], null\] there'
+    ):
+        play()
+    assert path.read_bytes() == begun
+    source.write_text(CHANGING.format(choice=0), newline="\r\n")
+    assert outputs(play()) == outputs(first), "line ends do not matter"
+
+
 def test_a_seed_that_was_drawn_is_found_again(tmp_path: Path) -> None:
     path = tmp_path / "games.jsonl"
     first = tournament(["random", "random"], 3, stream=path, resamples=FEW)
@@ -290,6 +325,8 @@ def test_load(whole, tmp_path: Path) -> None:
         (b'"rules": "spruce"', b'"rules": 3', "line 1: rules=3; the file is damaged"),
         (b'"rules": "spruce"', b'"rules": "gone.yaml"', "line 1: .*gone.yaml"),
         (b'"seatings": "rotations"', b'"seatings": null', "line 1: seatings=None"),
+        (b'"sources": [["', b'"sources": [[', "line 1: is not JSON|is no file of games"),
+        (b'"sources": [["', b'"sources": [["x", "', "line 1: sources="),
         (b'"budget_ms": [null, ', b'"budget_ms": [0, ', "line 1: budget_ms="),
         (
             b'"failure": {"bot": "Heaviest"',
@@ -362,7 +399,7 @@ class Slow:
             pass
 
     def act(self, view, rng):
-        time.sleep({pause})
+        time.sleep(float(os.environ.get("SLOW_PAUSE", 0)))
         return view.legal_actions[0]
 """
 
@@ -389,12 +426,13 @@ def wait_for(what, seconds: float = 60.0) -> None:
 def start(folder: Path, workers: int, **options) -> subprocess.Popen[str]:
     """The command, playing slowly in ``folder``."""
     (folder / "pids").mkdir(exist_ok=True)
-    (folder / "slow_bots.py").write_text(SLOW.format(folder=str(folder / "pids"), pause=0.001))
+    (folder / "slow_bots.py").write_text(SLOW.format(folder=str(folder / "pids")))
     return subprocess.Popen(
         [sys.executable, "-m", "mt_env", "tournament", "--bots", "slow_bots:Slow,random", "--deals", "60",
          "--seed", "4", "--jsonl", "games.jsonl", "--resume", "--quiet", "--workers", str(workers)],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), str(folder)])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), str(folder)])}
+        | {"SLOW_PAUSE": "0.001"},
     )  # fmt: skip
 
 
@@ -418,7 +456,6 @@ def test_kill_9_then_resume(workers: int, tmp_path: Path, monkeypatch: pytest.Mo
     out, err = start(tmp_path, workers).communicate(timeout=120)
     assert err == ""
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "slow_bots.py").write_text(SLOW.format(folder=str(tmp_path / "pids"), pause=0))
     whole = tournament(["slow_bots:Slow", "random"], 60, 4, stream=tmp_path / "whole.jsonl")
     assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert out == whole.table() + "\n"

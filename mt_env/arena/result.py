@@ -101,6 +101,9 @@ class TournamentResult:
     """``budget_ms`` of each bot: milliseconds a decision of one that plays by the clock, else None."""
     weights: tuple[str | None, ...] = ()
     """SHA-256 of each bot's weights if it is a learned policy, else None."""
+    sources: tuple[tuple[str, str] | None, ...] = ()
+    """Name (no folders) and SHA-256 of the file with each bot's class or function; None for bots of mt_env
+    and where it is unknown. Files that it imports are not covered."""
     resamples: int = RESAMPLES
     """Bootstrap resamples behind every interval."""
     clock: Clock = field(default_factory=lambda: Clock([], []), repr=False)

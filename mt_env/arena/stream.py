@@ -38,6 +38,7 @@ KEYS: Final = (
         "bots",
         "names",
         "weights",
+        "sources",
         "budget_ms",
         "seed",
         "deals",
@@ -48,6 +49,10 @@ KEYS: Final = (
     *("episode", "engine", "seatings", "orders", "time_limit", "max_failures", "resamples"),
 )
 """Keys of the header, in order."""
+
+
+def _listed(source: tuple[str, str] | None) -> list[str] | None:
+    return None if source is None else list(source)
 
 
 def _whole(value: object, low: int, high: int = 2**63 - 1) -> bool:
@@ -66,6 +71,10 @@ _GOOD: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "seats": lambda value, _: _whole(value, MIN_SEATS, MAX_SEATS),
     "names": lambda value, seats: _one_each(value, seats, str),
     "weights": lambda value, seats: _one_each(value, seats, str, type(None)),
+    "sources": lambda value, seats: (
+        _one_each(value, seats, list, type(None))
+        and all(one is None or _one_each(one, 2, str) for one in value)
+    ),
     "budget_ms": lambda value, seats: _one_each(value, seats, float, type(None)),
     "seed": lambda value, _: _whole(value, 0, 2**64 - 1),
     "deals": lambda value, _: _whole(value, 1),
@@ -87,6 +96,7 @@ def header(result: TournamentResult) -> dict[str, object]:
         "bots": list(result.bots),
         "names": list(result.names),
         "weights": list(result.weights),
+        "sources": list(map(_listed, result.sources)),
         "budget_ms": list(result.budgets),
         "seed": result.seed,
         "deals": result.max_deals,
@@ -309,6 +319,7 @@ class Stored:
             "bots": tuple(h["bots"]),
             "names": tuple(h["names"]),
             "weights": tuple(h["weights"]),
+            "sources": tuple(None if one is None else tuple(one) for one in h["sources"]),
             "budgets": tuple(h["budget_ms"]),
             "game": Game(h["rules"], h["seats"], episode=h["episode"], engine=h["engine"]),
             "seed": h["seed"],
