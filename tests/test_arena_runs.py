@@ -456,6 +456,7 @@ def test_kill_9_then_resume(workers: int, tmp_path: Path, monkeypatch: pytest.Mo
     out, err = start(tmp_path, workers).communicate(timeout=120)
     assert err == ""
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "slow_bots", raising=False)  # that of another folder
     whole = tournament(["slow_bots:Slow", "random"], 60, 4, stream=tmp_path / "whole.jsonl")
     assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert out == whole.table() + "\n"
