@@ -198,7 +198,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code, see the module.
     """
     try:
-        args = build_parser().parse_args(argv)
+        try:
+            args = build_parser().parse_args(argv)
+        except SystemExit as stop:  # --help and --version
+            return stop.code if isinstance(stop.code, int) else OK
         code = cast(Callable[[argparse.Namespace], int], args.run)(args)
         sys.stdout.flush()
         return code
@@ -211,5 +214,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"{PROG}: interrupted", file=sys.stderr)
         return INTERRUPTED
-    except SystemExit as stop:  # --help and --version
-        return stop.code if isinstance(stop.code, int) else OK

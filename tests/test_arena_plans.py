@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mt_env.arena import TournamentResult, tournament
+from mt_env.arena import TournamentResult, match, tournament
 from mt_env.arena.match import SHARE_UNIT, shares_of
 from mt_env.arena.precision import deals_needed, half_width, looks, spread
 from mt_env.arena.seating import neighbours, rotations, seating_table, williams
@@ -156,6 +157,11 @@ def test_until_stops_at_a_look(tmp_path: Path) -> None:
     plain = tournament(bots, result.deals, 1, resamples=1000)
     assert plain.digest == result.digest and plain.standings == result.standings
     assert "stopped before 5000 deals with every win share known to +-4.00%" in result.table()
+    # The last look is at the last deal: then nothing was left out.
+    whole = tournament(bots, result.deals, 1, until=0.04, resamples=1000)
+    assert (whole.end, whole.deals) == ("until", whole.max_deals)
+    told = f"every win share known to +-4.00%, as wanted, after all {whole.deals} deals"
+    assert told in whole.table().splitlines() and "stopped" not in whole.table()
     # A file that was cut goes on to the same end, one that is whole stays as it is.
     data = path.read_bytes()
     for kept in (120, 10**6):
@@ -227,6 +233,16 @@ def test_slow_bots(where: str) -> None:
     assert [failure.bot for failure in result.failures] == ["Pauses"] * 2
     assert result.failures[0].reason == f"{where} took longer than the limit of 0.01 s"
     assert not tournament(["random", Pauses(where)], 1, 1, time_limit=5, resamples=FEW).failures
+
+
+def test_compiled_bots_have_no_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the clock is a second later: whoever is measured fails."""
+    monkeypatch.setattr(match, "perf_counter", itertools.count().__next__)
+    result = tournament(["random", "heaviest", Heaviest], 1, 1, time_limit=0.5, resamples=FEW)
+    assert [(failure.bot, failure.reason) for failure in result.failures] == [
+        ("Heaviest", "reset took longer than the limit of 0.5 s")
+    ]
+    assert not tournament(["random", "heaviest", Heaviest], 1, 1, time_limit=1.5, resamples=FEW).failures
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])

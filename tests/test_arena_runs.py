@@ -1,8 +1,7 @@
-"""Tournaments as runs: processes, files that grow, going on after a kill, Ctrl-C."""
+"""Tournaments as runs: processes, going on after a kill, Ctrl-C."""
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -11,13 +10,13 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from mt_env.arena import TournamentResult, WorkerError, tournament
-from mt_env.arena.stream import KEYS, header
+from mt_env.arena.workers import Job, Workers
 from mt_env.bots import CompiledBot, register
 from mt_env.rng import mix
+from mt_env.rules import Rules
 
 FEW = 200
 """Resamples where intervals do not matter."""
@@ -94,6 +93,64 @@ def test_a_worker_that_dies(tmp_path: Path) -> None:
     assert result.deals == 20 and path.read_text() == result.to_jsonl()
 
 
+class Helped:
+    """Asks a process of its own, as a bot that searches may."""
+
+    def __init__(self) -> None:
+        process = multiprocessing.Process(target=int)
+        process.start()
+        process.join()
+        self.code = process.exitcode
+
+    def act(self, view, rng):
+        return view.legal_actions[self.code or 0]
+
+
+@pytest.mark.slow
+def test_bots_in_workers_may_start_processes() -> None:
+    one, two = (tournament([Helped, "random"], 2, 1, workers=workers, resamples=FEW) for workers in (1, 2))
+    assert outputs(one) == outputs(two) and not two.failures
+
+
+class Stays:
+    """Starts a process that sleeps, then plays on for ever and does not heed SIGTERM if it is ``deaf``."""
+
+    def __init__(self, folder: str, deaf: bool) -> None:
+        self.folder, self.deaf = folder, deaf
+
+    def act(self, view, rng):
+        if self.deaf:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        else:
+            child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,), daemon=True)
+            child.start()
+            Path(self.folder, str(child.pid)).touch()
+        Path(self.folder, str(os.getpid())).touch()
+        while True:
+            try:
+                time.sleep(60)
+            except BaseException:
+                continue
+
+
+@POSIX
+@pytest.mark.parametrize("deaf", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_worker_that_would_stay_is_ended(deaf: bool, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("mt_env.arena.workers.GRACE", 0.3 if deaf else 30.0)
+    job = Job(
+        Rules(), "round", "random", (Stays(str(tmp_path), deaf), "random"), ("a", "b"), "rotations", 1, None
+    )
+    with Workers(job, 1) as pool:
+        for pipe in pool._workers:
+            pipe.send((0, 1))
+        wait_for(lambda: len([*tmp_path.iterdir()]) == 2 - deaf)
+        assert len(alive(tmp_path)) == 2 - deaf
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 10
+    wait_for(lambda: alive(tmp_path) == [], 5)
+    assert multiprocessing.active_children() == []
+
+
 def test_bots_that_cannot_be_sent(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"bots: '<lambda>' cannot be sent to worker processes"):
         tournament(["random", lambda view, rng: view.legal_actions[0]], 2, 1, workers=2)
@@ -102,129 +159,6 @@ def test_bots_that_cannot_be_sent(tmp_path: Path) -> None:
         tournament(["random", "only-here"], 2, 1, workers=2, stream=tmp_path / "games.jsonl")
     assert multiprocessing.active_children() == []
     assert not [*tmp_path.iterdir()], "a file without a deal does not stay in the way"
-
-
-# --- files that grow --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[TournamentResult, bytes]:
-    """A tournament with a void deal, and its file."""
-    path = tmp_path_factory.mktemp("whole") / "games.jsonl"
-    result = tournament([Heaviest(4, 2), "random", "random"], 9, 2, stream=path, resamples=FEW)
-    return result, path.read_bytes()
-
-
-def again(path: Path, **options) -> TournamentResult:
-    arguments = {"deals": 9, "seed": 2, "stream": path, "resume": True, "resamples": FEW} | options
-    return tournament([Heaviest(4, 2), "random", "random"], **arguments)
-
-
-def test_lines_are_whole_numbers_in_order(whole) -> None:
-    result, data = whole
-    head, *rows, end = map(json.loads, data.splitlines())
-    assert tuple(head) == KEYS and head == json.loads(json.dumps(header(result)))
-    assert head["format"] == "mt_env games 1" and head["seed"] == 2 and head["rules"] == "spruce"
-    assert [row["deal"] for row in rows] == list(range(9)) and "failure" in rows[4]
-    assert end == {"end": "deals", "deals": 9, "games_sha256": result.digest}
-    assert data.decode() == result.to_jsonl() and b"." not in b"".join(data.splitlines()[1:5])
-
-
-@pytest.mark.parametrize("lines", [0, 1, 3, 5, 6, 10, 11])
-@pytest.mark.parametrize("torn", [0, 1, 20])
-def test_going_on_gives_the_same_bytes(whole, lines: int, torn: int, tmp_path: Path) -> None:
-    """``lines`` whole lines and ``torn`` bytes of the next are there; an empty file is a beginning too."""
-    result, data = whole
-    path = tmp_path / "games.jsonl"
-    parts = data.splitlines(keepends=True)
-    if lines == 0 and torn:
-        path.write_bytes(parts[0][:torn])
-        with pytest.raises(ValueError, match="is no file of games"):
-            again(path)
-        return
-    path.write_bytes(b"".join([*parts[:lines], *(part[:torn] for part in parts[lines : lines + 1])]))
-    resumed = again(path)
-    assert path.read_bytes() == data and outputs(resumed) == outputs(result)
-    assert resumed.clock.deals == min(9, max(0, 10 - max(1, lines)))
-
-
-def test_a_file_that_exists_is_not_overwritten(whole, tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(whole[1])
-    with pytest.raises(ValueError, match=r"games\.jsonl: exists; resume=True"):
-        again(path, resume=False)
-    path.write_text("notes\n")
-    with pytest.raises(ValueError, match=r"is no file of games"):
-        again(path)
-    assert path.read_text() == "notes\n"
-    with pytest.raises(ValueError, match="resume=True without stream"):
-        tournament(["random", "random"], 1, 1, resume=True)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"deals": 10}, "deals 9 there, 10 now"),
-        ({"seed": 3}, "seed 2 there, 3 now"),
-        ({"rules": "cover"}, 'rules "spruce" there, "cover" now'),
-        ({"episode": "match"}, 'episode "round" there, "match" now'),
-        ({"engine": 4}, 'engine "random" there, 4 now'),
-        ({"seatings": "balanced"}, 'seatings "rotations" there, "balanced" now'),
-        ({"until": 0.01}, "until null there, 0.01 now"),
-        ({"time_limit": 2}, "time_limit null there, 2.0 now"),
-        ({"max_failures": 3}, "max_failures null there, 3 now"),
-        ({"resamples": 100}, "resamples 200 there, 100 now"),
-    ],
-)
-def test_other_settings_cannot_go_on(whole, options: dict[str, object], says: str, tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(whole[1])
-    with pytest.raises(ValueError, match=f"was begun with other settings: {says}"):
-        again(path, **options)
-    assert path.read_bytes() == whole[1]
-
-
-def test_a_seed_that_was_drawn_is_found_again(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    first = tournament(["random", "random"], 3, stream=path, resamples=FEW)
-    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]))
-    assert outputs(tournament(["random", "random"], 3, stream=path, resume=True, resamples=FEW)) == outputs(
-        first
-    )
-
-
-def test_load(whole, tmp_path: Path) -> None:
-    result, data = whole
-    path = tmp_path / "games.jsonl"
-    path.write_bytes(data)
-    loaded = TournamentResult.load(path)
-    assert outputs(loaded) == outputs(result) and loaded.game == result.game
-    path.write_bytes(b"".join(data.splitlines(keepends=True)[:5]) + b'{"deal": 4, "poi')
-    part = TournamentResult.load(path)
-    assert part.end == "unfinished" and part.deals == 4 and "not finished: 4 of 9 deals" in part.table()
-    assert np.array_equal(part.game_points, result.game_points[:4])
-    assert part.to_jsonl().encode() == b"".join(data.splitlines(keepends=True)[:5])
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        (b'"deal": 3', b'"deal": 5', "line 5: must hold deal 3, but holds 5"),
-        (b'{"deal": 3', b'{"deal": 3 oops', "line 5: is not JSON"),
-        (b'{"deal": 3, "points": [', b'{"deal": 3, "points": [[1], ', "line 5"),
-        (b'{"deal": 3, "points": [[', b'{"deal": 3, "points": [[0.5, ', "line 5"),
-        (b'"ends": [[1, 0]', b'"ends": [[0, 1]', "not those that its last line"),
-        (b'"format": "mt_env games 1"', b'"format": "x"', "is no file of games"),
-        (b'"until": null, ', b"", "line 1: must have the keys"),
-        (b'{"end"', b'{"end": "deals", "deals": 9, "games_sha256": "0"}\n{"end"', "stands behind the line"),
-    ],
-)
-def test_damaged_files(whole, old: bytes, new: bytes, says: str, tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    assert old in whole[1]
-    path.write_bytes(whole[1].replace(old, new, 1))
-    with pytest.raises(ValueError, match=says):
-        TournamentResult.load(path)
 
 
 # --- killed and interrupted -------------------------------------------------------------------------------
@@ -238,7 +172,7 @@ class Slow:
             pass
 
     def act(self, view, rng):
-        time.sleep({pause})
+        time.sleep(float(os.environ.get("SLOW_PAUSE", 0)))
         return view.legal_actions[0]
 """
 
@@ -265,12 +199,13 @@ def wait_for(what, seconds: float = 60.0) -> None:
 def start(folder: Path, workers: int, **options) -> subprocess.Popen[str]:
     """The command, playing slowly in ``folder``."""
     (folder / "pids").mkdir(exist_ok=True)
-    (folder / "slow_bots.py").write_text(SLOW.format(folder=str(folder / "pids"), pause=0.001))
+    (folder / "slow_bots.py").write_text(SLOW.format(folder=str(folder / "pids")))
     return subprocess.Popen(
         [sys.executable, "-m", "mt_env", "tournament", "--bots", "slow_bots:Slow,random", "--deals", "60",
          "--seed", "4", "--jsonl", "games.jsonl", "--resume", "--quiet", "--workers", str(workers)],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), str(folder)])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1]), str(folder)])}
+        | {"SLOW_PAUSE": "0.001"},
     )  # fmt: skip
 
 
@@ -294,7 +229,7 @@ def test_kill_9_then_resume(workers: int, tmp_path: Path, monkeypatch: pytest.Mo
     out, err = start(tmp_path, workers).communicate(timeout=120)
     assert err == ""
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "slow_bots.py").write_text(SLOW.format(folder=str(tmp_path / "pids"), pause=0))
+    monkeypatch.delitem(sys.modules, "slow_bots", raising=False)  # that of another folder
     whole = tournament(["slow_bots:Slow", "random"], 60, 4, stream=tmp_path / "whole.jsonl")
     assert path.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert out == whole.table() + "\n"

@@ -76,7 +76,10 @@ def test_a_bot_from_the_current_folder(
         "        return view.legal_actions[0]\n"
         "def fails(view, rng):\n"
         "    raise RuntimeError('no idea')\n"
+        "def leaves(view, rng):\n"
+        "    raise SystemExit(0)\n"
     )
+    (tmp_path / "cli_test_exit.py").write_text("import sys\nsys.exit(0)\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     code, out, err = run(capsys, "tournament", "--bots", "cli_test_bots:First,random", "--deals", "2")
@@ -89,6 +92,25 @@ def test_a_bot_from_the_current_folder(
     assert len(lines) == 6 and lines[-1] == "mexican-train: and 2 more void deals"
     assert lines[0].startswith("mexican-train: cli_test_bots:fails in seat 0 of deal 0, seating 0 ")
     assert lines[0].endswith("act raised RuntimeError: no idea")
+
+    # sys.exit() in a bot's code is its failure: it neither ends the command nor makes it look well.
+    code, out, err = run(
+        capsys,
+        "tournament",
+        "--bots",
+        "cli_test_bots:leaves,random",
+        "--deals",
+        "1",
+        "--seed",
+        "1",
+        "--quiet",
+    )
+    assert code == 1 and "0 of 1 deals" in out and err.endswith("act raised SystemExit: 0\n")
+    code, out, err = run(capsys, "tournament", "--bots", "cli_test_exit:Bot,random", "--deals", "1")
+    assert (code, out) == (2, "")
+    assert err == (
+        "mexican-train: error: bot 'cli_test_exit:Bot': importing cli_test_exit raised SystemExit: 0\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,9 @@ def heading(result: TournamentResult) -> list[str]:
         lines.append(f"{void} deal{'s are' if void > 1 else ' is'} void, since a bot failed")
     until = f"every win share known to +-{result.until or 0:.2%}"
     ends = {
-        "until": f"stopped before {result.max_deals} deals with {until}",
+        "until": f"stopped before {result.max_deals} deals with {until}"
+        if result.deals < result.max_deals
+        else f"{until}, as wanted, after all {result.max_deals} deals",
         "failures": f"stopped early: {result.max_failures} deals are void",
         "unfinished": f"not finished: {result.deals} of {result.max_deals} deals",
     }

@@ -119,6 +119,7 @@ def tournament(
         max_failures=max_failures,
         budgets=tuple(budget_of(name, player) for name, player in zip(names, players, strict=True)),
         weights=tuple(weights_of(player) for player in players),
+        sources=tuple(_source_of(player) for player in players),
         resamples=int(resamples),
         end="unfinished",
         **game_fields(Games.empty(0, 0, 1, len(bots))),
@@ -183,6 +184,16 @@ def weights_of(bot: Bot) -> str | None:
     meta: Any = getattr(getattr(bot, "model", None), "meta", None)
     found = meta.get("weights_sha256") if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) else None
+
+
+def _source_of(bot: Bot) -> tuple[str, str] | None:
+    """Name and SHA-256 of the file that a bot comes from, if it is known and not part of mt_env."""
+    from mt_env.arena.identity import identify  # which imports this module
+
+    told = identify(bot)
+    if told.source is None or told.source_sha256 is None:
+        return None
+    return told.source, told.source_sha256
 
 
 class _Run:

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mt_env import __version__
+from mt_env.arena.checks import impossible_ranks
 from mt_env.arena.match import Failure, Games, shares_of
+from mt_env.arena.seating import seating_table, unique_labels
 from mt_env.game import Game
+from mt_env.rng import mix
+from mt_env.rules_options import MAX_SEATS, MIN_SEATS
 from mt_env.rules_yaml import write_text
 
 if TYPE_CHECKING:
     from mt_env.arena.result import TournamentResult
 
-FORMAT: Final = "mt_env games 1"
+FORMAT: Final = "mt_env games 2"
 """First value of the header; another layout gets another number."""
 
 KEYS: Final = (
@@ -31,6 +38,7 @@ KEYS: Final = (
         "bots",
         "names",
         "weights",
+        "sources",
         "budget_ms",
         "seed",
         "deals",
@@ -43,6 +51,42 @@ KEYS: Final = (
 """Keys of the header, in order."""
 
 
+def _listed(source: tuple[str, str] | None) -> list[str] | None:
+    return None if source is None else list(source)
+
+
+def _whole(value: object, low: int, high: int = 2**63 - 1) -> bool:
+    return type(value) is int and low <= value <= high
+
+
+def _one_each(value: object, seats: int, *kinds: type) -> bool:
+    return type(value) is list and len(value) == seats and all(type(one) in kinds for one in value)
+
+
+def _or_none(value: object, kind: type) -> bool:
+    return value is None or (type(value) is kind and value > 0)  # type: ignore[operator]
+
+
+_GOOD: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "seats": lambda value, _: _whole(value, MIN_SEATS, MAX_SEATS),
+    "names": lambda value, seats: _one_each(value, seats, str),
+    "weights": lambda value, seats: _one_each(value, seats, str, type(None)),
+    "sources": lambda value, seats: (
+        _one_each(value, seats, list, type(None))
+        and all(one is None or _one_each(one, 2, str) for one in value)
+    ),
+    "budget_ms": lambda value, seats: _one_each(value, seats, float, type(None)),
+    "seed": lambda value, _: _whole(value, 0, 2**64 - 1),
+    "deals": lambda value, _: _whole(value, 1),
+    "until": lambda value, _: _or_none(value, float),
+    "rules": lambda value, _: type(value) is str,
+    "time_limit": lambda value, _: _or_none(value, float),
+    "max_failures": lambda value, _: _or_none(value, int),
+    "resamples": lambda value, _: _whole(value, 1),
+}
+"""For keys of the header: whether a value, beside so many seats, can be. The others are checked by use."""
+
+
 def header(result: TournamentResult) -> dict[str, object]:
     """All settings: what a tournament that goes on must have in common with the one that began."""
     game = result.game
@@ -52,6 +96,7 @@ def header(result: TournamentResult) -> dict[str, object]:
         "bots": list(result.bots),
         "names": list(result.names),
         "weights": list(result.weights),
+        "sources": list(map(_listed, result.sources)),
         "budget_ms": list(result.budgets),
         "seed": result.seed,
         "deals": result.max_deals,
@@ -84,8 +129,22 @@ def _lines(games: Games) -> list[str]:
     return lines
 
 
-def _footer(result: TournamentResult) -> dict[str, object]:
-    return {"end": result.end, "deals": result.deals, "games_sha256": result.digest}
+def _footer(result: TournamentResult, lines_sha256: str) -> dict[str, object]:
+    """The last line; its digests cover the games, and the bytes of all lines before it."""
+    return {
+        "end": result.end,
+        "deals": result.deals,
+        "games_sha256": result.digest,
+        "lines_sha256": lines_sha256,
+    }
+
+
+def games_sha256(deals: NDArray[np.int64], points: NDArray[np.int64], ends: NDArray[np.int64]) -> str:
+    """SHA-256 over points and endings of ``deals``, arrays as `TournamentResult` has them."""
+    content = sha256()
+    for array in (deals, points, ends):
+        content.update(np.ascontiguousarray(array, "<i8").tobytes())
+    return content.hexdigest()
 
 
 def text(result: TournamentResult) -> str:
@@ -95,10 +154,10 @@ def text(result: TournamentResult) -> str:
     games.ranks[result.deal_numbers] = result.game_ranks
     games.ends[result.deal_numbers] = result.ends
     games.failures = list(result.failures)
-    lines = [json.dumps(header(result)), *_lines(games)]
+    found = "".join(f"{line}\n" for line in [json.dumps(header(result)), *_lines(games)])
     if result.end != "unfinished":
-        lines.append(json.dumps(_footer(result)))
-    return "".join(f"{line}\n" for line in lines)
+        found += json.dumps(_footer(result, sha256(found.encode()).hexdigest())) + "\n"
+    return found
 
 
 class Stored:
@@ -113,16 +172,19 @@ class Stored:
         end: how the tournament ended, ``"unfinished"`` without a last line.
         digest: the digest in the last line, None without one.
         size: bytes of the lines that count.
+        sha256: of those bytes, the last line left out.
 
     Raises:
-        ValueError: it is no such file, or damaged.
+        ValueError: it is no such file, or damaged: games that cannot be, or not those of its last line.
         OSError: it cannot be read.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         data = Path(path).read_bytes()
         self.size = data.rfind(b"\n") + 1
-        self.end, self.digest = "unfinished", None
+        self.end = "unfinished"
+        self.digest: str | None = None
+        footer: dict[str, Any] | None = None
         lines = data[: self.size].split(b"\n")[:-1]
         try:
             self.header = self._parsed(lines[0], f"{path}") if lines else {}
@@ -134,22 +196,79 @@ class Stored:
             )
         if tuple(self.header) != KEYS:
             raise ValueError(f"{path} line 1: must have the keys {', '.join(KEYS)}; the file is damaged")
-        orders, seats = len(self.header["orders"]), self.header["seats"]
-        self.games = Games.empty(0, max(0, len(lines) - 1), orders, seats)
+        self._rounds = self._check_header(f"{path} line 1")
+        self._orders, seats = self.header["orders"], self.header["seats"]
+        self.games = Games.empty(0, max(0, len(lines) - 1), len(self._orders), seats)
         rows = 0
         for number, line in enumerate(lines[1:], 2):
             where = f"{path} line {number}"
             found = self._parsed(line, where)
-            if self.digest is not None:
+            if footer is not None:
                 raise ValueError(f"{where}: stands behind the line that ends the file")
             if "end" in found:
-                self.end, self.digest = found["end"], found["games_sha256"]
+                footer = found
                 continue
-            if found.get("deal") != rows:
+            if type(found.get("deal")) is not int or found["deal"] != rows:
                 raise ValueError(f"{where}: must hold deal {rows}, but holds {found.get('deal')!r}")
             self._take(found, rows, where)
             rows += 1
         self.games = self.games.head(rows)
+        self._check_ranks(path)
+        before = len(lines[-1]) + 1 if footer is not None else 0
+        self.sha256 = sha256(data[: self.size - before])
+        if footer is not None:
+            self._check_end(footer, f"{path} line {len(lines)}")
+
+    def _check_header(self, where: str) -> int:
+        """Refuse settings that no tournament has; returns how many rounds each game has.
+
+        Raises:
+            ValueError: one of the settings is damaged.
+        """
+        h = self.header
+        try:
+            for key, good in _GOOD.items():
+                if not good(h[key], h["seats"]):
+                    raise ValueError(f"{key}={h[key]!r}")
+            game = Game(h["rules"], h["seats"], episode=h["episode"], engine=h["engine"])
+            if h["bots"] != list(unique_labels(h["names"])):
+                raise ValueError(f"bots={h['bots']!r} with names={h['names']!r}")
+            if h["orders"] != seating_table(h["seats"], h["seatings"]).tolist():
+                raise ValueError(f"orders are not those of seatings={h['seatings']!r}")
+        except (OSError, TypeError, ValueError) as error:
+            raise ValueError(f"{where}: {error}; the file is damaged") from None
+        return game.rules.rounds if game.episode == "match" else 1
+
+    def _check_ranks(self, path: str | os.PathLike[str]) -> None:
+        valid, shape = self.games.valid, (-1, self.games.ranks.shape[-1])
+        points, ranks = self.games.points[valid].reshape(shape), self.games.ranks[valid].reshape(shape)
+        wrong = impossible_ranks(points, ranks, self.header["episode"] == "round")
+        if wrong >= 0:
+            row, seating = divmod(wrong, self.games.ranks.shape[1])
+            deal = int(np.flatnonzero(valid)[row])
+            raise ValueError(
+                f"{path} line {deal + 2}: the ranks of seating {seating} cannot be; the file is damaged"
+            )
+
+    def _check_end(self, footer: dict[str, Any], where: str) -> None:
+        """Hold the last line against the lines before it."""
+        fields = game_fields(self.games)
+        digest = games_sha256(fields["deal_numbers"], fields["game_points"], fields["ends"])
+        wanted = {"games_sha256": digest, "lines_sha256": self.sha256.hexdigest()}
+        if any(footer.get(key) != value for key, value in wanted.items()):
+            raise ValueError(f"{where}: the games are not those that this last line was written for")
+        h, deals, end = self.header, len(self.games), footer["end"]
+        possible = {
+            "deals": deals == h["deals"],
+            "until": h["until"] is not None and deals <= h["deals"],
+            "failures": h["max_failures"] is not None and len(self.games.failures) == h["max_failures"],
+        }
+        if not (isinstance(end, str) and possible.get(end, False)) or footer.get("deals") != deals:
+            raise ValueError(
+                f"{where}: end {end!r} after {footer.get('deals')!r} deals does not fit the {deals} deals "
+                "before it; the file is damaged"
+            )
+        self.end, self.digest = end, digest
 
     @staticmethod
     def _parsed(line: bytes, where: str) -> dict[str, Any]:
@@ -165,7 +284,7 @@ class Stored:
         games = self.games
         try:
             if "failure" in found:
-                games.failures.append(Failure(**found["failure"]))
+                games.failures.append(self._failure(found["failure"], row))
                 games.valid[row] = False
                 return
             for name in ("points", "ranks", "ends"):
@@ -174,20 +293,33 @@ class Stored:
                 if values.shape != wanted.shape or values.dtype != np.int64:
                     raise ValueError(f"{name} must be whole numbers of shape {list(wanted.shape)}")
                 wanted[:] = values
+            if games.ends[row].min() < 0 or (games.ends[row].sum(axis=1) != self._rounds).any():
+                raise ValueError(f"ends must add up to {self._rounds} in each game")
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{where}: {type(error).__name__}: {error}; the file is damaged") from None
 
-    def fields(self) -> dict[str, Any]:
-        """The fields of `TournamentResult` that follow from the file.
+    def _failure(self, found: dict[str, Any], deal: int) -> Failure:
+        """The failure in the line of ``deal``."""
+        failure, h = Failure(**found), self.header
+        numbers = (failure.deal, failure.seating, failure.seat, failure.seed)
+        if any(type(number) is not int for number in numbers) or type(failure.reason) is not str:
+            raise ValueError("failure must hold whole numbers and a reason")
+        if failure.deal != deal or failure.seed != mix(h["seed"], deal):
+            raise ValueError(f"failure must be of deal {deal} and its seed")
+        if not (0 <= failure.seating < len(self._orders) and 0 <= failure.seat < h["seats"]):
+            raise ValueError("failure must be of a seating and a seat of this tournament")
+        if failure.bot != h["bots"][self._orders[failure.seating][failure.seat]]:
+            raise ValueError(f"failure names {failure.bot!r}, which did not sit there")
+        return failure
 
-        Raises:
-            ValueError: the games are not those that the last line was written for.
-        """
+    def fields(self) -> dict[str, Any]:
+        """The fields of `TournamentResult` that follow from the file."""
         h = self.header
         return {
             "bots": tuple(h["bots"]),
             "names": tuple(h["names"]),
             "weights": tuple(h["weights"]),
+            "sources": tuple(None if one is None else tuple(one) for one in h["sources"]),
             "budgets": tuple(h["budget_ms"]),
             "game": Game(h["rules"], h["seats"], episode=h["episode"], engine=h["engine"]),
             "seed": h["seed"],
@@ -260,11 +392,13 @@ class Stream:
                 )
             stored = Stored(path)
             _check_same(path, stored.header, json.loads(json.dumps(head)))
-            self.games, self.end = stored.games, stored.end
+            self.games, self.end, self._sha256 = stored.games, stored.end, stored.sha256
             if place.stat().st_size > stored.size:
                 os.truncate(place, stored.size)
         else:
-            write_text(path, json.dumps(head) + "\n")
+            line = json.dumps(head) + "\n"
+            write_text(path, line)
+            self._sha256 = sha256(line.encode())
         self._only_begun = self.games is None
         self._place = place
         self._file: IO[bytes] = place.open("ab")
@@ -275,10 +409,11 @@ class Stream:
 
     def finish(self, result: TournamentResult) -> None:
         """Write how the tournament ended."""
-        self._write(json.dumps(_footer(result)) + "\n")
+        self._write(json.dumps(_footer(result, self._sha256.hexdigest())) + "\n")
 
     def _write(self, lines: str) -> None:
         self._only_begun = False
+        self._sha256.update(lines.encode())
         self._file.write(lines.encode())
         self._file.flush()
 

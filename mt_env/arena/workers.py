@@ -9,8 +9,10 @@ dies.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import pickle
 import signal
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,6 +36,10 @@ AHEAD: Final[int] = 4
 
 QUEUED: Final[int] = 2
 """Chunks that a worker is given at once, so that it need not wait for the parent between two."""
+
+
+GRACE: Final[float] = 5.0
+"""Seconds that workers get to end when they are told to; then they are killed."""
 
 
 class WorkerError(RuntimeError):
@@ -90,9 +96,20 @@ class Job:
 # --- in the worker ----------------------------------------------------------------------------------------
 
 
+def _end(*_: object) -> None:
+    """End this worker at once, and the processes that its bots have started with ``multiprocessing``."""
+    children = multiprocessing.active_children()
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.join(0.2)
+    os._exit(0)  # an exception could be caught by a bot
+
+
 def _serve(pipe: Connection, packed: bytes) -> None:
     """Play the chunks that come through ``pipe`` until it is closed. Runs in the worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent ends this one
+    signal.signal(signal.SIGTERM, _end)
     try:
         try:
             job: Job = pickle.loads(packed)
@@ -153,8 +170,10 @@ class Workers:
         try:
             for number in range(count):
                 ours, theirs = context.Pipe()
+                # No daemon, which could not start processes, as a bot that searches may. It needs not be one:
+                # it ends when its pipe is closed.
                 process = context.Process(
-                    target=_serve, args=(theirs, packed), name=f"mt_env worker {number + 1}", daemon=True
+                    target=_serve, args=(theirs, packed), name=f"mt_env worker {number + 1}", daemon=False
                 )
                 self._workers[ours] = process
                 with _ctrl_c_held():
@@ -175,15 +194,20 @@ class Workers:
         self.close()
 
     def close(self) -> None:
-        """End the processes, in the middle of a deal if need be."""
-        for pipe, process in self._workers.items():
-            pipe.close()
-            if process.pid is not None:
+        """End the processes, in the middle of a deal if need be; those that do not heed are killed."""
+        with _ctrl_c_held():  # else a second Ctrl-C could leave some, for which the program would then wait
+            for pipe in self._workers:
+                pipe.close()
+            started = [process for process in self._workers.values() if process.pid is not None]
+            for process in started:
                 process.terminate()
-        for process in self._workers.values():
-            if process.pid is not None:
-                process.join()
-        self._workers.clear()
+            end = time.monotonic() + GRACE
+            for process in started:
+                process.join(max(0.0, end - time.monotonic()))
+                if process.is_alive():
+                    process.kill()
+                    process.join()
+            self._workers.clear()
 
     def _answer(self, pipe: Connection, when: str) -> Any:
         """What a worker sends.

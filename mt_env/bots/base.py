@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast, runtime_checkable
 
 from mt_env.rng import Rng
 from mt_env.rules_options import as_int
@@ -62,6 +62,16 @@ class BotError(RuntimeError):
         return BotError, (self.bot, self.seat, self.problem)
 
 
+FAILURES: Final = (Exception, SystemExit)
+"""What a bot's own code may raise; ``sys.exit()`` in it must not end the program."""
+
+
+def problem_of(error: BaseException) -> str:
+    """Kind and text of what a bot's code raised, on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
 class FunctionBot:
     """A function ``(view, rng) -> action id`` as a bot.
 
@@ -108,6 +118,8 @@ def as_bot(source: object, where: str = "bot") -> Bot:
             raise ValueError(
                 f"{where} {source.__name__}: the class needs arguments ({error}); give an object of it"
             ) from error
+        except FAILURES as error:
+            raise ValueError(f"{where} {source.__name__}: making it raised {problem_of(error)}") from error
     if callable(getattr(source, "act", None)):
         return cast(Bot, source)
     if callable(source):
@@ -144,8 +156,8 @@ def start_bot(bot: Bot, game: Game, seat: int, seed: int) -> None:
         return
     try:
         reset(game, seat, seed)
-    except Exception as error:
-        raise BotError(bot_name(bot), seat, f"reset raised {type(error).__name__}: {error}") from error
+    except FAILURES as error:
+        raise BotError(bot_name(bot), seat, f"reset raised {problem_of(error)}") from error
 
 
 def ask_bot(bot: Bot, view: View, rng: Rng) -> int:
@@ -156,8 +168,8 @@ def ask_bot(bot: Bot, view: View, rng: Rng) -> int:
     """
     try:
         answer = bot.act(view, rng)
-    except Exception as error:
-        raise BotError(bot_name(bot), view.seat, f"act raised {type(error).__name__}: {error}") from error
+    except FAILURES as error:
+        raise BotError(bot_name(bot), view.seat, f"act raised {problem_of(error)}") from error
     action = answer if type(answer) is int else as_int(answer)
     if action is None or action not in view.legal_actions:
         raise BotError(bot_name(bot), view.seat, _wrong_answer(view, answer, action))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
-from mt_env.bots.base import Bot, BotLike, as_bot, bot_name
+from mt_env.bots.base import FAILURES, Bot, BotLike, as_bot, bot_name, problem_of
 from mt_env.bots.rule_bots import KINDS, CompiledBot
 from mt_env.rules_options import near
 
@@ -97,7 +97,7 @@ def make_bot(name: str) -> Bot:
             ``"package.module:attribute"`` of a bot, a bot's class or a function ``(view, rng) -> action id``.
 
     Raises:
-        ValueError: no such bot; the message names the nearest.
+        ValueError: no such bot, the message names the nearest; or its code raised as it was made.
     """
     if not isinstance(name, str):
         raise ValueError(f"bot {name!r}: must be a name; known are {', '.join(bot_names())}")
@@ -105,13 +105,13 @@ def make_bot(name: str) -> Bot:
         factory = _factories[name]
         if isinstance(factory, str):
             factory = _factories[name] = _imported(factory, name)
-        return as_bot(factory(), f"bot {name!r}, its factory's result")
+        return _made(name, factory)
     prefix, colon, rest = name.partition(":")
     if colon and prefix in _families:
         family = _families[prefix]
         if isinstance(family, str):
             family = _families[prefix] = _imported(family, name)
-        return as_bot(family(rest), f"bot {name!r}, its factory's result")
+        return _made(name, family, rest)
     if _SPEC.fullmatch(name):
         return as_bot(_imported(name, name), f"bot {name!r}")
     known = [*bot_names(), *(f"{family}:..." for family in _families)]
@@ -119,6 +119,17 @@ def make_bot(name: str) -> Bot:
         f"bot {name!r}: there is none{near(name, bot_names())}; known are {', '.join(known)} and import "
         "paths such as 'package.module:MyBot'"
     )
+
+
+def _made(name: str, factory: Callable[..., object], *arguments: str) -> Bot:
+    """The bot that a factory makes. Its ValueError stands: that is how a family says there is no such bot."""
+    try:
+        found = factory(*arguments)
+    except ValueError:
+        raise
+    except FAILURES as error:
+        raise ValueError(f"bot {name!r}: its factory raised {problem_of(error)}") from error
+    return as_bot(found, f"bot {name!r}, its factory's result")
 
 
 def _imported(spec: str, name: str) -> Any:
@@ -129,6 +140,8 @@ def _imported(spec: str, name: str) -> Any:
     except ImportError as error:
         hint = near(path, (*_families, *_factories))
         raise ValueError(f"bot {name!r}: cannot import {path} ({error}){hint}") from error
+    except FAILURES as error:
+        raise ValueError(f"bot {name!r}: importing {path} raised {problem_of(error)}") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
             names = (

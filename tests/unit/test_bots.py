@@ -62,7 +62,7 @@ class Stubborn:
         self.answer = answer
 
     def act(self, view: View, rng: Rng) -> int:
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer  # type: ignore[return-value]
 
@@ -239,6 +239,49 @@ def test_a_wrong_import_path_says_what_is_wrong(module: str) -> None:
         make_bot(f"{module}:number")
 
 
+BROKEN = {
+    "syntax": ("def f(:\n", "importing {0} raised SyntaxError: invalid syntax"),
+    "name": ("nothing\n", "importing {0} raised NameError: name 'nothing' is not defined"),
+    "leaves": ("import sys\nsys.exit()\n", "importing {0} raised SystemExit$"),
+    "constructor": (
+        "class Bot:\n    def __init__(self):\n        raise RuntimeError('no weights')\n\n"
+        "    def act(self, view, rng):\n        return 0\n",
+        "Bot: making it raised RuntimeError: no weights",
+    ),
+    "constructor_exit": (
+        "import sys\n\n\nclass Bot:\n    def __init__(self):\n        sys.exit(0)\n\n"
+        "    def act(self, view, rng):\n        return 0\n",
+        "Bot: making it raised SystemExit: 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_code_that_raises_as_the_bot_is_made(case: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code, says = BROKEN[case]
+    (tmp_path / f"broken_{case}.py").write_text(code)
+    with pytest.raises(ValueError, match=f"^bot 'broken_{case}:Bot'.*{says.format(f'broken_{case}')}"):
+        make_bot(f"broken_{case}:Bot")
+
+
+@pytest.mark.parametrize(
+    ("error", "says"), [(OSError("gone"), "OSError: gone"), (SystemExit(), "SystemExit")]
+)
+def test_a_factory_that_raises(error: BaseException, says: str) -> None:
+    def factory() -> Bot:
+        raise error
+
+    def family(_: str) -> Bot:
+        raise error
+
+    register("breaks", factory, replace=True)
+    register_family("broken", family, replace=True)
+    for name in ("breaks", "broken:x"):
+        with pytest.raises(ValueError, match=f"^bot '{name}': its factory raised {says}$"):
+            make_bot(name)
+
+
 def test_a_family_of_names() -> None:
     def policy(name: str) -> Bot:
         if name != "demo":
@@ -316,8 +359,14 @@ def test_start_bot() -> None:
         def reset(self, game: Game, seat: int, seed: int) -> None:
             raise KeyError("x")
 
-    with pytest.raises(BotError, match="'stubborn' in seat 2: reset raised KeyError"):
+    class Leaves(Keeps):
+        def reset(self, game: Game, seat: int, seed: int) -> None:
+            sys.exit(0)
+
+    with pytest.raises(BotError, match="'stubborn' in seat 2: reset raised KeyError: 'x'"):
         start_bot(Broken(), game, 2, 7)
+    with pytest.raises(BotError, match="'stubborn' in seat 2: reset raised SystemExit: 0"):
+        start_bot(Leaves(), game, 2, 7)
 
 
 # --- answers ----------------------------------------------------------------------------------------------
@@ -334,6 +383,7 @@ def test_start_bot() -> None:
         (-1, "act returned -1, which is not legal"),
         (9999, "act returned 9999, which is not legal"),
         (ZeroDivisionError("so"), "act raised ZeroDivisionError: so"),
+        (SystemExit(), "act raised SystemExit$"),
     ],
 )
 def test_a_wrong_answer_is_reported_with_the_bots_name(answer: object, says: str) -> None:
