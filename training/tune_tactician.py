@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from mt_env.bots import KINDS
 from mt_env.core.deal import new_episode
-from mt_env.core.jit import kernel
+from mt_env.core.jit import allocating_kernel
 from mt_env.core.moves import legal_actions
 from mt_env.core.play import apply_action
 from mt_env.core.policies import new_scratch, policy_action
@@ -105,7 +105,7 @@ TABLES: Final = (
 """What a generation plays; most of it is four seats under the two presets that differ most."""
 
 
-@kernel
+@allocating_kernel
 def play_games(
     states: Any, rules: Any, seeds: Any, kinds: Any, weights: Any, scratch: Any, ranks: Any, scores: Any
 ) -> None:
