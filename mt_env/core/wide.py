@@ -39,12 +39,12 @@ def spread(out: Any, at: Any, word: Any, count: Any) -> None:
         word: ``uint64``.
         count: 0..64, no more than there is room for.
     """
-    _bit_by_bit(out, at, word, count)
+    _narrow_bits(out, at, np.uint64(word), count)
 
 
 def spread_short(out: Any, at: Any, word: Any, count: Any) -> None:
     """`spread` for 32 bits: ``count`` is at most 32, entries up to ``at + 32`` may be overwritten."""
-    _bit_by_bit(out, at, word, count)
+    _narrow_bits(out, at, np.uint64(word), count)
 
 
 def spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
@@ -60,7 +60,7 @@ def spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale:
         count: 0..19, no more than there is room for.
         scale: 1..255; larger levels are cut to it.
     """
-    _one_by_one(out, at, levels, first, count, scale)
+    _narrow_levels(out, at, levels, first, count, scale)
 
 
 def put_count(out: Any, at: Any, count: Any, scale: Any) -> None:
@@ -69,29 +69,19 @@ def put_count(out: Any, at: Any, count: Any, scale: Any) -> None:
     out[at] = np.float32(kept) / np.float32(scale) if out.dtype == np.float32 else kept
 
 
-def _bit_by_bit(out: Any, at: Any, word: Any, count: Any) -> None:
-    for i in range(int(count)):
-        out[at + i] = (int(word) >> i) & 1
-
-
-def _one_by_one(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
-    for i in range(int(count)):
-        put_count(out, at + i, int(levels[first + i]), scale)
-
-
-def _is_row(array: Any) -> bool:
+def _is_row_code(array: Any) -> bool:
     """Whether the type is a contiguous row of a dtype that vectors are written for."""
     small = array.dtype == types.uint8 or (array.dtype == types.float32 and array.aligned)
     return sys.byteorder == "little" and array.ndim == 1 and array.layout == "C" and small
 
 
-def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
+def _place_code(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
     """Pointer to entry ``at`` of an array, as one to a vector."""
     data = context.make_array(kind)(context, builder, value=array).data
     return builder.bitcast(builder.gep(data, [at], inbounds=True), vector.as_pointer())
 
 
-def _splat(builder: Any, value: Any, vector: Any) -> Any:
+def _splat_code(builder: Any, value: Any, vector: Any) -> Any:
     """A vector of which every lane is ``value``."""
     lanes = vector.count
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
@@ -99,7 +89,7 @@ def _splat(builder: Any, value: Any, vector: Any) -> Any:
     return builder.shuffle_vector(first, ir.Constant(vector, ir.Undefined), zeros)
 
 
-def _store_bits(bits: int) -> Callable[..., Any]:
+def _store_bits_code(bits: int) -> Callable[..., Any]:
     """Code that writes ``bits`` bits of a word, eight lanes of float32 or all bytes at a time."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -115,7 +105,7 @@ def _store_bits(bits: int) -> Callable[..., Any]:
                 builder.bitcast(word, eight), ir.Constant(eight, ir.Undefined), sources
             )
             on = builder.icmp_unsigned("==", builder.and_(spread, powers), powers)
-            place = _place(context, builder, row, out, at, vector)
+            place = _place_code(context, builder, row, out, at, vector)
             builder.store(builder.zext(on, vector), place, align=1)
             return context.get_dummy_value()
         whole, real = ir.VectorType(ir.IntType(32), _LANES), ir.VectorType(ir.FloatType(), _LANES)
@@ -123,10 +113,10 @@ def _store_bits(bits: int) -> Callable[..., Any]:
         nothing, ones = ir.Constant(real, [0.0] * _LANES), ir.Constant(real, [1.0] * _LANES)
         for low in range(0, bits, _LANES):
             part = builder.lshr(word, ir.Constant(word.type, low))
-            chosen = builder.and_(_splat(builder, builder.trunc(part, ir.IntType(32)), whole), powers)
+            chosen = builder.and_(_splat_code(builder, builder.trunc(part, ir.IntType(32)), whole), powers)
             on = builder.icmp_unsigned("==", chosen, powers)
             here = builder.add(at, ir.Constant(at.type, low))
-            place = _place(context, builder, row, out, here, real)
+            place = _place_code(context, builder, row, out, here, real)
             builder.store(builder.select(on, ones, nothing), place, align=4)
         return context.get_dummy_value()
 
@@ -135,15 +125,15 @@ def _store_bits(bits: int) -> Callable[..., Any]:
 
 @intrinsic
 def _store_64(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
-    return types.void(out, types.intp, types.uint64), _store_bits(BITS)
+    return types.void(out, types.intp, types.uint64), _store_bits_code(BITS)
 
 
 @intrinsic
 def _store_32(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
-    return types.void(out, types.intp, types.uint64), _store_bits(SHORT_BITS)
+    return types.void(out, types.intp, types.uint64), _store_bits_code(SHORT_BITS)
 
 
-def _store_levels(lanes: int) -> Any:
+def _store_levels_code(lanes: int) -> Any:
     """An intrinsic that writes ``lanes`` levels at once."""
 
     def typed(typingctx: Any, out: Any, at: Any, levels: Any, first: Any, scale: Any) -> Any:
@@ -151,15 +141,15 @@ def _store_levels(lanes: int) -> Any:
             out, at, levels, first, scale = args
             row = sig.args[0]
             small, real = ir.VectorType(ir.IntType(8), lanes), ir.VectorType(ir.FloatType(), lanes)
-            given = builder.load(_place(context, builder, sig.args[2], levels, first, small), align=1)
-            most = _splat(builder, builder.trunc(scale, ir.IntType(8)), small)
+            given = builder.load(_place_code(context, builder, sig.args[2], levels, first, small), align=1)
+            most = _splat_code(builder, builder.trunc(scale, ir.IntType(8)), small)
             kept = builder.select(builder.icmp_unsigned("<", given, most), given, most)
             if row.dtype == types.uint8:
-                builder.store(kept, _place(context, builder, row, out, at, small), align=1)
+                builder.store(kept, _place_code(context, builder, row, out, at, small), align=1)
                 return context.get_dummy_value()
-            unit = _splat(builder, builder.uitofp(scale, ir.FloatType()), real)
+            unit = _splat_code(builder, builder.uitofp(scale, ir.FloatType()), real)
             value = builder.fdiv(builder.uitofp(kept, real), unit)
-            builder.store(value, _place(context, builder, row, out, at, real), align=4)
+            builder.store(value, _place_code(context, builder, row, out, at, real), align=4)
             return context.get_dummy_value()
 
         return types.void(out, types.intp, levels, types.intp, types.intp), codegen
@@ -167,11 +157,11 @@ def _store_levels(lanes: int) -> Any:
     return intrinsic(typed)
 
 
-_store_all_levels = _store_levels(LEVELS)
-_store_half_levels = _store_levels(LEVELS // 2)
+_store_all_levels = _store_levels_code(LEVELS)
+_store_half_levels = _store_levels_code(LEVELS // 2)
 
 
-def _expected(typingctx: Any, flag: Any) -> Any:
+def _expected_code(typingctx: Any, flag: Any) -> Any:
     """``flag``, which the compiler is told to expect to be true."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -182,10 +172,10 @@ def _expected(typingctx: Any, flag: Any) -> Any:
     return types.boolean(types.boolean), codegen
 
 
-_likely: Any = intrinsic(_expected)
+_likely: Any = intrinsic(_expected_code)
 
 
-def _touch(offsets: tuple[int, ...]) -> Any:
+def _touch_code(offsets: tuple[int, ...]) -> Any:
     """An intrinsic that asks for the cache lines at ``offsets`` (bytes) of one entry of an array."""
 
     def typed(typingctx: Any, array: Any, index: Any) -> Any:
@@ -214,7 +204,7 @@ def prefetcher(*offsets: int) -> Callable[[Any, Any], None]:
     Args:
         offsets: in bytes, one for each cache line.
     """
-    touch = _touch(offsets)
+    touch = _touch_code(offsets)
 
     def prefetch(array: Any, index: Any) -> None:
         """See `prefetcher`."""
@@ -241,12 +231,12 @@ def _narrow_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale
         put_count(out, at + i, np.int64(levels[first + i]), scale)
 
 
-def _overload_bits(function: Any, store: Any, width: int) -> None:
+def _overload_bits_code(function: Any, store: Any, width: int) -> None:
     """Give ``function`` its compiled form."""
 
     @overload(function, jit_options=_INLINED)
     def _typed(out: Any, at: Any, word: Any, count: Any) -> Any:
-        if _is_row(out):
+        if _is_row_code(out):
 
             def impl(out: Any, at: Any, word: Any, count: Any) -> None:
                 if _likely(at + width <= len(out)):
@@ -262,13 +252,13 @@ def _overload_bits(function: Any, store: Any, width: int) -> None:
         return impl
 
 
-_overload_bits(spread, _store_64, BITS)
-_overload_bits(spread_short, _store_32, SHORT_BITS)
+_overload_bits_code(spread, _store_64, BITS)
+_overload_bits_code(spread_short, _store_32, SHORT_BITS)
 
 
 @overload(spread_levels, jit_options=_INLINED)
 def _spread_levels(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> Any:
-    if _is_row(out) and _is_row(levels):
+    if _is_row_code(out) and _is_row_code(levels):
 
         def impl(out: Any, at: Any, levels: Any, first: Any, count: Any, scale: Any) -> None:
             half = LEVELS // 2
