@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Final
 
@@ -13,12 +12,16 @@ from mt_env.cli_common import (
     PROG,
     RULES_HELP,
     SEATS,
-    WORKER_DIED,
     Parser,
     add_command,
+    add_progress,
     check_outputs,
     engine,
+    find_bots_here,
+    goes_on,
+    shows_progress,
     whole,
+    worker_died,
 )
 from mt_env.cli_report import add_outputs, output_files, write_outputs
 
@@ -105,13 +108,7 @@ def add_tournament(commands: argparse._SubParsersAction[Parser]) -> None:
         "--resume", action="store_true", help="go on with the tournament in --jsonl FILE if it exists"
     )
     parser.add_argument("--timings", metavar="FILE", help="write where the time went as JSON")
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="a bar on stderr (default: if stderr is a terminal)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="neither progress nor timings on stderr")
+    add_progress(parser)
     parser.set_defaults(run=_tournament)
 
 
@@ -131,8 +128,8 @@ def _tournament(args: argparse.Namespace) -> int:
         raise ValueError("--resume without --jsonl: name the file to go on with")
     others = [path for path in (args.jsonl, args.timings) if path is not None]
     check_outputs([*output_files(args), *others])
-    if any(":" in bot for bot in bots) and os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # so that mybots.py in the current folder is found
+    if any(":" in bot for bot in bots):
+        find_bots_here()
     try:
         result = tournament(
             bots,
@@ -149,15 +146,13 @@ def _tournament(args: argparse.Namespace) -> int:
             stream=args.jsonl,
             resume=args.resume,
             time_decisions=args.timings is not None or args.html is not None,
-            progress=not args.quiet and (sys.stderr.isatty() if args.progress is None else args.progress),
+            progress=shows_progress(args),
         )
     except WorkerError as error:
-        kept = f"; what is finished is in {args.jsonl}, --resume goes on" if args.jsonl else ""
-        print(f"{PROG}: error: {' '.join(str(error).split())}{kept}", file=sys.stderr)
-        return WORKER_DIED
+        return worker_died(error, args.jsonl or None)
     except KeyboardInterrupt:
         if args.jsonl:
-            print(f"{PROG}: what is finished is in {args.jsonl}, --resume goes on", file=sys.stderr)
+            print(f"{PROG}: {goes_on(args.jsonl)}", file=sys.stderr)
         raise
     ratings = write_outputs(result, args, timings=True)
     if args.timings is not None:

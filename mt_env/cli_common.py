@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NoReturn
@@ -65,6 +66,40 @@ def add_command(
         epilog=f"examples:\n{shown}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Give a command that plays the options ``--progress`` and ``--quiet``; see `shows_progress`."""
+    parser.add_argument(
+        "--progress",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="a bar on stderr (default: if stderr is a terminal)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="neither progress nor timings on stderr")
+
+
+def shows_progress(args: argparse.Namespace) -> bool:
+    """Whether a bar is wanted: as said, else if stderr is a terminal."""
+    return not args.quiet and (sys.stderr.isatty() if args.progress is None else bool(args.progress))
+
+
+def find_bots_here() -> None:
+    """So that mybots.py in the current folder is found."""
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
+def worker_died(error: Exception, kept: str | None = None) -> int:
+    """Say that a worker process died, and what ``kept`` (a file or folder) still has; the exit code."""
+    rest = "" if kept is None else f"; {goes_on(kept)}"
+    print(f"{PROG}: error: {' '.join(str(error).split())}{rest}", file=sys.stderr)
+    return WORKER_DIED
+
+
+def goes_on(kept: str) -> str:
+    """What to do after a run that was cut off, whose finished games are in ``kept``."""
+    return f"what is finished is in {kept}, --resume goes on"
 
 
 def check_outputs(paths: Sequence[str]) -> None:

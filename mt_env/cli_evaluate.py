@@ -8,7 +8,20 @@ import re
 import sys
 from typing import TYPE_CHECKING, Final
 
-from mt_env.cli_common import BOT_FAILED, OK, PROG, WORKER_DIED, Parser, add_command, check_outputs, whole
+from mt_env.cli_common import (
+    BOT_FAILED,
+    OK,
+    PROG,
+    Parser,
+    add_command,
+    add_progress,
+    check_outputs,
+    find_bots_here,
+    goes_on,
+    shows_progress,
+    whole,
+    worker_died,
+)
 
 if TYPE_CHECKING:
     from mt_env.arena.protocols import Protocol
@@ -73,13 +86,7 @@ def add_evaluate(commands: argparse._SubParsersAction[Parser]) -> None:
         "--seed", type=whole(0, 2**64 - 1), metavar="S", help="by which they are drawn (default: a new one)"
     )
     parser.add_argument("--workers", type=whole(1), default=1, metavar="N", help="processes (default 1)")
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="a bar on stderr (default: if stderr is a terminal)",
-    )
-    parser.add_argument("--quiet", action="store_true", help="neither progress nor timings on stderr")
+    add_progress(parser)
     parser.set_defaults(run=_evaluate)
 
 
@@ -133,16 +140,6 @@ def _show(args: argparse.Namespace) -> int:
     return OK
 
 
-def _progress(args: argparse.Namespace) -> bool:
-    return not args.quiet and (sys.stderr.isatty() if args.progress is None else bool(args.progress))
-
-
-def _find_bots_here() -> None:
-    """So that mybots.py in the current folder is found."""
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-
-
 def _compare(first: str, second: str) -> int:
     from mt_env.arena.evaluation import Evaluation, notes
     from mt_env.arena.report import cells
@@ -157,7 +154,7 @@ def _verify(args: argparse.Namespace) -> int:
     from mt_env.arena import WorkerError
     from mt_env.arena.verification import verify
 
-    _find_bots_here()
+    find_bots_here()
     try:
         found = verify(
             args.verify,
@@ -165,11 +162,10 @@ def _verify(args: argparse.Namespace) -> int:
             sample=args.sample,
             seed=args.seed,
             workers=args.workers,
-            progress=_progress(args),
+            progress=shows_progress(args),
         )
     except WorkerError as error:
-        print(f"{PROG}: error: {' '.join(str(error).split())}", file=sys.stderr)
-        return WORKER_DIED
+        return worker_died(error)
     print(found.table())
     return OK if found.ok else ONLY_CONSISTENT if found.only_consistent else NOT_VERIFIED
 
@@ -185,7 +181,7 @@ def _play(args: argparse.Namespace) -> int:
     label = protocol.label(args.subset).replace("/", "-")
     out = f"{label}-{name}.json" if args.out is None else args.out
     check_outputs([path for path in (out, args.timings) if path is not None])
-    _find_bots_here()
+    find_bots_here()
     parts = f"{out}{PARTS}"
 
     def tell(line: str) -> None:
@@ -201,16 +197,14 @@ def _play(args: argparse.Namespace) -> int:
             resume=args.resume,
             workers=args.workers,
             time_decisions=args.timings is not None,
-            progress=_progress(args),
+            progress=shows_progress(args),
             tell=tell,
         )
     except WorkerError as error:
-        kept = f"; what is finished is in {parts}, --resume goes on" if os.path.isdir(parts) else ""
-        print(f"{PROG}: error: {' '.join(str(error).split())}{kept}", file=sys.stderr)
-        return WORKER_DIED
+        return worker_died(error, parts if os.path.isdir(parts) else None)
     except KeyboardInterrupt:
         if os.path.isdir(parts):
-            print(f"{PROG}: what is finished is in {parts}, --resume goes on", file=sys.stderr)
+            print(f"{PROG}: {goes_on(parts)}", file=sys.stderr)
         raise
     if args.timings is not None:
         write_timings(result, args.timings)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mt_env.arena.runner import budget_of, weights_of
-from mt_env.bots import BotLike, CompiledBot, FunctionBot, bot_name, resolve_bot
+from mt_env.bots import Bot, BotLike, CompiledBot, FunctionBot, bot_name, resolve_bot
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,29 @@ def identify(source: BotLike) -> BotIdentity:
         weights_sha256=weights_of(bot),
         budget_ms=budget_of(name, bot),
     )
+
+
+def budget_of(name: str, bot: Bot) -> float | None:
+    """The ``budget_ms`` of a bot that plays by the clock; None for another.
+
+    Raises:
+        ValueError: it is no number of milliseconds; ``name`` is for the message.
+    """
+    budget = getattr(bot, "budget_ms", None)
+    if budget is None:
+        return None
+    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < math.inf:
+        raise ValueError(
+            f"bot {name!r}: budget_ms={budget!r}: must be None or a number of milliseconds above 0"
+        )
+    return float(budget)
+
+
+def weights_of(bot: Bot) -> str | None:
+    """SHA-256 of the weights of a learned policy, which tells it from another of its name; else None."""
+    meta: Any = getattr(getattr(bot, "model", None), "meta", None)
+    found = meta.get("weights_sha256") if isinstance(meta, Mapping) else None
+    return found if isinstance(found, str) else None
 
 
 def _spec(source: BotLike) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from tqdm import tqdm
 
+from mt_env.arena.identity import budget_of, identify, weights_of
 from mt_env.arena.match import Clock, Games, Table, episode_seeds, make_table, warm_up
 from mt_env.arena.precision import looks
 from mt_env.arena.result import TournamentResult
@@ -163,33 +164,8 @@ def _has_content(path: str | os.PathLike[str]) -> bool:
     return Path(path).is_file() and Path(path).stat().st_size > 0
 
 
-def budget_of(name: str, bot: Bot) -> float | None:
-    """The ``budget_ms`` of a bot that plays by the clock; None for another.
-
-    Raises:
-        ValueError: it is no number of milliseconds; ``name`` is for the message.
-    """
-    budget = getattr(bot, "budget_ms", None)
-    if budget is None:
-        return None
-    if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not 0 < budget < math.inf:
-        raise ValueError(
-            f"bot {name!r}: budget_ms={budget!r}: must be None or a number of milliseconds above 0"
-        )
-    return float(budget)
-
-
-def weights_of(bot: Bot) -> str | None:
-    """SHA-256 of the weights of a learned policy, which tells it from another of its name; else None."""
-    meta: Any = getattr(getattr(bot, "model", None), "meta", None)
-    found = meta.get("weights_sha256") if isinstance(meta, Mapping) else None
-    return found if isinstance(found, str) else None
-
-
 def _source_of(bot: Bot) -> tuple[str, str] | None:
     """Name and SHA-256 of the file that a bot comes from, if it is known and not part of mt_env."""
-    from mt_env.arena.identity import identify  # which imports this module
-
     told = identify(bot)
     if told.source is None or told.source_sha256 is None:
         return None

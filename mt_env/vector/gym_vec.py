@@ -119,8 +119,6 @@ class MexicanTrainVectorEnv(VectorEnv[Any, Any, Any]):
             ValueError: see `SoloBatch.step_solo`; before the first reset; a finished game with ``DISABLED``.
         """
         batch = self.batch
-        if not batch._begun:
-            raise ValueError("call reset() first")
         if self.autoreset_mode == AutoresetMode.DISABLED and batch.waits.any():
             over = np.flatnonzero(batch.waits).tolist()
             raise ValueError(

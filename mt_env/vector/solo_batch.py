@@ -125,7 +125,7 @@ class SoloBatch(Batch):
 
     def _check_begun(self) -> None:
         if not self._begun:
-            raise ValueError("step before the first reset: call reset() first")
+            raise ValueError("call reset() first")
 
     def step_solo(self, actions: Any) -> None:
         """One step; illegal actions are dealt with as ``single.illegal_action`` says.
