@@ -241,7 +241,7 @@ class Batch:
         bad = kernels.first_illegal(self._meta, self._legal, given)
         if bad >= 0:
             raise ValueError(f"game {bad}: {self._why_illegal(bad, int(given[bad]))}")
-        self._run(kernels.advance, given, self._final, False)
+        self._run(kernels.advance, given, self._final, False, True)
 
     def step_randomly(self) -> NDArray[np.int64]:
         """Apply a random legal action to each game, chosen inside; the same as `step` of `random_actions`.
@@ -249,7 +249,7 @@ class Batch:
         Returns:
             The actions, int64 ``[N]`` (reused).
         """
-        self._run(kernels.advance, self._actions, self._final, True)
+        self._run(kernels.advance, self._actions, self._final, True, False)
         return self._actions
 
     def random_actions(self) -> NDArray[np.int64]:

@@ -88,13 +88,13 @@ def start(
 @kernel
 def advance(
     states: Any, rules: Any, meta: Any, config: Any, rings: Any, legal: Any, obs: Any, mask: Any, rows: Any,
-    events: Any, scratch: Any, table: Any, actions: Any, final: Any, choosing: Any, low: Int,
-    high: Int,
+    events: Any, scratch: Any, table: Any, actions: Any, final: Any, choosing: Any,
+    checked: Any, low: Int, high: Int,
 ) -> None:  # fmt: skip
     """One step of the games ``low .. high - 1``: arrays as in `start`.
 
     ``actions``, int64 ``[N]``, are chosen here first if ``choosing``, as by `choose`; ``final``, ``[N, D]``
-    if wanted, gets the observation of an episode's end.
+    if wanted, gets the observation of an episode's end. ``checked`` actions have passed `first_illegal`.
     """
     r, c = rules[0], config[0]
     for i in range(low, high):
@@ -108,7 +108,18 @@ def advance(
             actions[i] = legal[i, below(m["choice_rng"], m["count"])]
         _unmask(m, c, legal, i, mask)
         advance_row(
-            s, r, m, c, rings, legal, i, actions[i], final, choosing and m["count"] > 0, table, scratch
+            s,
+            r,
+            m,
+            c,
+            rings,
+            legal,
+            i,
+            actions[i],
+            final,
+            checked or (choosing and m["count"] > 0),
+            table,
+            scratch,
         )
         write_row(s, r, m, c, rings, legal, i, obs, mask, rows, events, scratch)
 

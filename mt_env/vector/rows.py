@@ -320,7 +320,7 @@ def advance_row(
 ) -> None:  # fmt: skip
     """One step of game ``i``: apply ``action``, play on, end and begin episodes as the mode says.
 
-    An action that was chosen here, among the legal ones, is ``trusted`` and not looked up again.
+    An action that is known to be legal is ``trusted`` and not looked up again.
     """
     take_rewards(m, np.int64(r["num_players"]))
     if m["waits"] != 0:

@@ -141,11 +141,12 @@ class SoloBatch(Batch):
             game = int(wrong.argmax())
             most = self.game.num_actions - 1
             raise ValueError(f"action {given[game]} of game {game}: must be an action id from 0 to {most}")
-        if self.single.illegal_action == "raise":
+        checked = self.single.illegal_action == "raise"
+        if checked:
             bad = kernels.first_illegal(self._meta, self._legal, given)
             if bad >= 0:
                 raise ValueError(f"game {bad}: {self._why_illegal(bad, int(given[bad]))}")
-        self._run(kernels.advance, given, self._final, False)
+        self._run(kernels.advance, given, self._final, False, checked)
 
     def learner_rewards(self) -> NDArray[np.float64]:
         """What the last step paid each game's learner, float64 ``[N]``."""
